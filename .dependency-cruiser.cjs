@@ -1,15 +1,15 @@
 /**
- * Directions of imports: what each folder stands on, none in a circle, and nothing that only tests use.
+ * Import rules: allowed dependencies of each folder, no cycles, and no modules used by tests only.
  * @type {import('dependency-cruiser').IConfiguration}
  */
 
 const words = (text) => text.trim().split(/\s+/)
 
-/** The emulator and all that it is made of. */
+/** Emulator and all of its dependencies. */
 const MODEL = 'base controllers sim series lustre tbf control adaptbf padll seqdlm haechi emulator'
 
-/** What each folder may import of its own part, the lowest first: only what stands above it in this list. */
-const STANDS_ON = {
+/** Allowed imports of each folder within its part, lowest layer first: only folders above it in this list. */
+const ALLOWED = {
   core: {
     base: '',
     controllers: '',
@@ -28,7 +28,7 @@ const STANDS_ON = {
     search: '',
     sandbox: `${MODEL} batch`,
     snapshot: 'base controllers',
-    api: 'base controllers snapshot',
+    api: 'base controllers padll snapshot',
     alerts: 'base series snapshot',
   },
   electron: {
@@ -82,19 +82,19 @@ const STANDS_ON = {
 const TEST = '\\.(test|bench)\\.ts$'
 const SOURCES = '^(core|electron|renderer)/'
 
-/** Directions of one part: a folder stands only on folders above it in the list, so that none closes a circle. */
+/** Rules for one part: a folder imports only folders above it in the list, so cycles are impossible. */
 const directions = (part) => {
-  const folders = Object.entries(STANDS_ON[part])
+  const folders = Object.entries(ALLOWED[part])
   return folders.map(([folder, below], i) => {
     const allowed = below === '' ? [] : words(below)
     const lower = folders.slice(0, i).map(([name]) => name)
     const notLower = allowed.find((name) => !lower.includes(name))
     if (notLower)
-      throw new Error(`.dependency-cruiser.cjs: ${part}/${notLower} does not stand above ${folder} in the list`)
+      throw new Error(`.dependency-cruiser.cjs: ${part}/${notLower} must be listed above ${folder}, lowest first`)
     return {
       name: `${part}-${folder}`,
       severity: 'error',
-      comment: `${part}/${folder} stands only on: ${['itself', ...allowed].join(', ')}`,
+      comment: `${part}/${folder} may import only: ${['itself', ...allowed].join(', ')}`,
       from: { path: `^${part}/${folder}/`, pathNot: TEST },
       to: { path: `^${part}/`, pathNot: [folder, ...allowed].map((name) => `^${part}/${name}/`) },
     }
@@ -102,7 +102,7 @@ const directions = (part) => {
 }
 
 /**
- * What sources and the command line may import of the host; the application stands above them. Relative to electron/host.
+ * Parts of the host that sources and the command line may import; the application is a layer above. Relative to electron/host.
  */
 const OF_HOST = {
   rules: 'rules/ position.ts',
@@ -114,7 +114,7 @@ const inHost = (places) => words(places).map((place) => `^electron/host/${place.
 const sourceDirections = [
   ...Object.entries(OF_HOST).map(([folder, places]) => ({
     name: `host-${folder}`,
-    comment: `electron/host/${folder} stands in the host only on: ${places}`,
+    comment: `electron/host/${folder} may import of the host only: ${places}`,
     severity: 'error',
     from: { path: `^electron/host/${folder}/`, pathNot: TEST },
     to: { path: '^electron/host/', pathNot: inHost(places) },
@@ -135,19 +135,19 @@ const sourceDirections = [
   },
 ]
 
-/** Folders of one part of the house that are not in its list. */
+/** Folders of a part that are missing in its list. */
 const unlisted = (part) => {
-  const known = Object.keys(STANDS_ON[part]).map((folder) => `^${part}/${folder}/`)
+  const known = Object.keys(ALLOWED[part]).map((folder) => `^${part}/${folder}/`)
   return {
     name: `${part}-unlisted`,
-    comment: `Every folder of ${part}/ stands in STANDS_ON.`,
+    comment: `Every folder of ${part}/ must be listed in ALLOWED.`,
     severity: 'error',
     from: { path: `^${part}/[^/]+/`, pathNot: known },
     to: {},
   }
 }
 
-/** Where the product begins: programs, their threads, the command line, the window and its bridge. */
+/** Entry points: programs, their threads, the command line, the window and its bridge. */
 const ENTRIES = [
   '^electron/main/(main|host-process)\\.ts$',
   '^electron/preload/preload\\.ts$',
@@ -179,7 +179,7 @@ module.exports = {
       },
       to: { path: '^node_modules/' },
     },
-    ...Object.keys(STANDS_ON).flatMap((part) => [...directions(part), unlisted(part)]),
+    ...Object.keys(ALLOWED).flatMap((part) => [...directions(part), unlisted(part)]),
     ...sourceDirections,
     {
       name: 'window-knows-no-host',

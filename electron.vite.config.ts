@@ -4,7 +4,10 @@ import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'electron-vite'
 import type { Plugin } from 'vite'
 
-/** Writes out/packages/PART.json: the packages whose code went into this part, whose licences go with it (scripts/licences.mjs). */
+/**
+ * Writes out/packages/PART.json: the packages bundled into this part, whose licences are shipped with it
+ * (scripts/licences.mjs).
+ */
 const packagesOf = (part: string): Plugin => ({
   name: 'sluice-packages',
   writeBundle(_options, bundle) {
@@ -63,7 +66,7 @@ export default defineConfig({
       outDir: 'out/renderer',
       rolldownOptions: {
         input: { index: 'renderer/index.html' },
-        // What the first picture needs comes in one piece: a browser asks for six at a time.
+        // One chunk for everything that the first frame needs: browsers limit concurrent requests to six.
         output: { codeSplitting: { groups: [{ name: 'window', tags: ['$initial'] }] } },
       },
       chunkSizeWarningLimit: 1500,

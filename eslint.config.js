@@ -3,9 +3,9 @@ import typescript from 'typescript'
 import ts from 'typescript-eslint'
 
 /**
- * Of a component, TypeScript reads what the parser of components hands it: its script. Read whole, each component would be a file
- * that changed since it was read, and all types would be made anew for it. Where this finds another script than the parser
- * does, that happens still: what is found does not hang on it.
+ * TypeScript gets only the script of a Vue component, as vue-eslint-parser passes it. Given the whole file, it would treat each
+ * component as changed, and check all types again for it. If this expression finds a different script than the parser, types
+ * are only recomputed; the findings stay the same.
  */
 const { readFile } = typescript.sys
 typescript.sys.readFile = (path, encoding) => {
@@ -26,10 +26,10 @@ htmlSinks.push(
   })),
 )
 
-/** The system's browser has one door: electron/main/open-external.ts. */
+/** The system's browser is opened in one place only: electron/main/open-external.ts. */
 const doors = [{ property: 'openExternal', message: 'Links leave through electron/main/open-external.ts.' }]
 
-/** The same as properties of an element that is made, in code and in templates. */
+/** The same for properties of created elements, in code and in templates. */
 const htmlProps = [
   {
     selector:
@@ -93,7 +93,7 @@ export default ts.config(
   },
   { files: ['**/*.js', '**/*.mjs', '**/*.cjs'], ignores: ['resources/replay/**'], ...ts.configs.disableTypeChecked },
   {
-    // Runs in a page with a policy that lets nothing else run or load; it makes text nodes alone.
+    // Runs in a page whose policy forbids any other code or resource; creates text nodes only.
     files: ['resources/replay/**/*.js'],
     rules: {
       'no-eval': 'error',

@@ -5,12 +5,12 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { LongFirst } from './tests/setup/long-first.ts'
 
 /**
- * The first looks at all processes and files of the machine: another test beside it would be seen. The second holds that a file from
- * elsewhere has its verdict within two seconds, which others would spend.
+ * Run alone. The first checks all processes and files of the machine, so concurrent tests would be found. The second allows two
+ * seconds per untrusted file, which concurrent tests would use up.
  */
 const ALONE = ['tests/node/live-expiry.real.test.ts', 'tests/node/attacks/mutated-files.real.test.ts']
 
-/** Tests of live clusters that run against servers with real parts as well. */
+/** Tests of live clusters that also run against servers with real parts. */
 const ALSO_REAL = [
   'tests/node/live-safe-mode.real.test.ts',
   'tests/node/live-commit.real.test.ts',
@@ -22,12 +22,12 @@ const ALSO_REAL = [
   'tests/node/live-slow-server.real.test.ts',
 ]
 
-/** Of what needs child processes, an SSH server, Slurm or real seconds. */
+/** Tests that need child processes, an SSH server, Slurm or real seconds. */
 const REAL = ['electron/**/*.real.test.ts', 'tests/node/**/*.real.test.ts']
 
 /**
- * They have a process of their own: other modules stand for some that every other file may have loaded; or whole consoles run on virtual
- * time, which takes a turn of the event loop each step, and other files may have left something in that.
+ * Tests in separate processes: they mock modules that other files may have loaded, or run whole consoles on virtual time, where
+ * each step is a turn of the event loop that leftovers of other files would disturb.
  */
 const OWN_PROCESS = [
   'electron/cluster/read/late-readings.test.ts',
@@ -44,13 +44,13 @@ const OWN_PROCESS = [
   'tests/node/attacks/window.test.ts',
 ]
 
-/** Against hanging only: no test is about its own time, and a machine may be many times slower than another. */
+/** Guards against hangs only: no test depends on its duration, and machines differ widely in speed. */
 const PATIENCE = { testTimeout: 240_000, hookTimeout: 240_000 }
 
-/** Processes and threads that tests start compile a module once for all of them. */
+/** Shared compile cache of processes and threads that tests start. */
 const env = { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/sluice-tests') }
 
-/** They wait for servers and timers more than they compute. */
+/** Tests that mostly wait for servers and timers. */
 const WAITING = { maxWorkers: 4, sequence: { groupOrder: 3 } }
 
 /** A project of tests that run under Node. */
@@ -68,10 +68,10 @@ const project = (name: string, test: TestProjectInlineConfiguration['test']): Te
 
 export default defineConfig({
   test: {
-    // Tests of the process compute; the window's tests leave a part of a core to the collector of garbage.
+    // Tests of the process are CPU-bound; the window's tests leave part of a core to the garbage collector.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongFirst },
-    // `npm run test:all -- --coverage`: of what the program is made of, also where no test loads it.
+    // `npm run test:all -- --coverage`: covers all product code, including code that no test loads.
     coverage: {
       include: ['core/**/*.ts', 'electron/**/*.ts', 'renderer/**/*.{ts,vue}'],
       exclude: ['**/*.test.ts', '**/*.d.ts'],
@@ -81,15 +81,15 @@ export default defineConfig({
     projects: [
       project('core', {
         include: ['core/**/*.test.ts'],
-        // What is pure keeps nothing that another file could find: modules are loaded once for all files of a worker.
+        // Pure modules keep no state between files: they are loaded once per worker.
         isolate: false,
       }),
       project('node', {
         include: ['electron/**/*.test.ts', 'tests/node/**/*.test.ts'],
         exclude: [...REAL, ...OWN_PROCESS],
-        // Modules are loaded once for all files of a worker: they keep nothing that another file could find.
+        // Modules keep no state between files: they are loaded once per worker.
         isolate: false,
-        // Many of its files wait for leases, sessions and settle times: others have the core meanwhile.
+        // Many of its files wait for leases, sessions and settle times and leave the core to others.
         maxWorkers: Math.max(5, availableParallelism()),
         sequence: { groupOrder: 1 },
       }),
@@ -101,7 +101,7 @@ export default defineConfig({
           environment: 'happy-dom',
           setupFiles: ['tests/setup/property-seed.ts', 'tests/setup/whole-views.ts'],
           include: ['renderer/**/*.test.ts'],
-          // Each file has a window of its own, and the code of windows is loaded once a worker, not once a file.
+          // Each file has a separate window; window code is loaded once per worker, not per file.
           pool: 'vmThreads',
           vmMemoryLimit: '600MB',
           ...PATIENCE,

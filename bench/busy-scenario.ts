@@ -1,4 +1,4 @@
-/** A cluster of so many jobs, of every pattern, that each ask for the same. */
+/** Scenario with a given number of jobs, of every pattern, with equal demand. */
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 
 const PATTERNS = [
@@ -8,7 +8,7 @@ const PATTERNS = [
   '{ kind: phases, phases: [{ for_s: 5, rate: 8 }, { for_s: 5, rate: 0 }] }',
 ]
 
-/** Jobs of one to four nodes with a process on each, a quarter of each pattern; an OST for every 25 of them. */
+/** Jobs of one to four nodes with a process on each, a quarter of each pattern; one OST per 25 jobs. */
 export function busyScenario(count: number): Scenario {
   const osts = Math.max(1, Math.ceil(count / 25))
   const servers = Array.from({ length: Math.ceil(osts / 2) }, (_, s) => ({

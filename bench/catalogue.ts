@@ -1,4 +1,7 @@
-/** Every cost that is measured. Each bench stands beside what it measures; what needs a browser or a process of its own is in this folder. */
+/**
+ * All benchmarks. Each bench file is beside the code that it measures; those that need a browser or a separate process are in
+ * this folder.
+ */
 import { benches as adaptbf } from '#core/adaptbf/allocation.bench.ts'
 import { benches as alerts } from '#core/alerts/alerts.bench.ts'
 import { benches as ldlm } from '#core/emulator/ldlm.bench.ts'
@@ -23,6 +26,7 @@ import { benches as history } from '#electron/history/history.bench.ts'
 import { benches as search } from '#electron/host/search/search.bench.ts'
 import { benches as jobsFilter } from '#electron/host/views/jobs/jobs-filter.bench.ts'
 import { benches as rulesCheck } from '#electron/host/rules/check.bench.ts'
+import { benches as rulesCommit } from '#electron/host/rules/commit.bench.ts'
 import { benches as incidentOpening } from '#electron/host/incidents/opening.bench.ts'
 import { benches as alertsGather } from '#electron/host/incidents/alerts.bench.ts'
 import { benches as bundle } from '#electron/incidents/bundle/bundle.bench.ts'
@@ -35,7 +39,7 @@ import { suites as desktop } from './desktop.ts'
 import type { Bench, Growth, Suite } from './measure.ts'
 import { suites as window } from './window.ts'
 
-/** In the order in which they run: what is sensitive to a warm machine is not last. */
+/** In execution order: benches that depend on a warm machine are not last. */
 export const benches: readonly (Bench | Growth)[] = [
   ...sim,
   ...sandbox,
@@ -62,6 +66,7 @@ export const benches: readonly (Bench | Growth)[] = [
   ...alertsGather,
   ...incidentOpening,
   ...rulesCheck,
+  ...rulesCommit,
   ...padllCStage,
   ...padllHierarchy,
   ...ssh,
@@ -70,5 +75,5 @@ export const benches: readonly (Bench | Growth)[] = [
   ...search,
 ]
 
-/** Those of a browser and of whole processes, after the others. */
+/** Benches of a browser and of whole processes, run after the others. */
 export const suites: readonly Suite[] = [...host, ...desktop, ...window]

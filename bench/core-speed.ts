@@ -1,9 +1,12 @@
-/** How fast a core was at the time: what other machines on the hardware do to shared caches and clocks, which no counter here tells. */
+/**
+ * Speed of a core at the time of a run: the effect of other guests on shared caches and clocks, which no counter here shows.
+ */
 import { median } from '#core/base/statistics.ts'
 
-const [STEPS, LOOPS] = [4e6, 7]
+const STEPS = 4e6
+const LOOPS = 7
 
-/** Time of a step of a chain of 32-bit multiplications, each waiting for the one before; ns of processor time, median of seven loops. */
+/** Time per step of a chain of dependent 32-bit multiplications; ns of processor time, median of seven loops. */
 export function stepNs(): number {
   return median(Array.from({ length: LOOPS }, loopNs))
 }
@@ -11,9 +14,9 @@ export function stepNs(): number {
 function loopNs(): number {
   const from = process.cpuUsage()
   let x = 1
-  // Nothing in it leaves 32 bits: code of every tier of the compiler takes as long.
+  // All values fit in 32 bits, so code of every compiler tier takes the same time.
   for (let i = 0; i < STEPS; i++) x = Math.imul(x, 1_664_525) ^ i
   const { user, system } = process.cpuUsage(from)
-  // Used, so that the chain is not left out.
+  // Uses the result, so that the chain is not optimized away.
   return x === 0.5 ? NaN : ((user + system) * 1000) / STEPS
 }

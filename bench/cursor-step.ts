@@ -1,7 +1,7 @@
 /**
- * What a step of the time cursor takes in a real browser, from the press of the key to the painted frame that shows the
- * sample: its numbers, then its charts. Beside it what the browser takes from a key to any painted frame, and the processor
- * time of the page's main thread for a step, which other work on the machine does not change.
+ * Time of a step of the time cursor in a real browser, from the key press to the painted frame that shows the sample: its
+ * numbers, then its charts. For comparison, the browser's time from a key to any painted frame, and the processor time of the
+ * page's main thread per step, which other load on the machine does not affect.
  */
 import type { Page } from 'playwright-core'
 
@@ -11,17 +11,17 @@ interface Times {
   readonly floor: number[]
 }
 export interface StepTimes extends Times {
-  /** Processor time of the main thread for one step, all it causes included, ms. */
+  /** Processor time of the main thread for one step, including all work it causes, ms. */
   readonly cpuMs: number
 }
 
 const REST_MS = 60
 
-/** Runs in the page. It presses by itself: a press from outside would be measured with its way in. */
+/** Runs in the page. Presses keys from within: a press from outside would include its delivery. */
 async function stepInPage({ steps, rest }: { steps: number; rest: number }): Promise<Times> {
   const clock = document.querySelector('[data-testid="clock"]')
   if (clock === null) throw new Error('no clock')
-  /** A message that is posted in an animation frame comes through when that frame is painted. */
+  /** A message posted in an animation frame is delivered after that frame is painted. */
   const afterPaint = (): Promise<void> =>
     new Promise((resolve) => {
       const { port1, port2 } = new MessageChannel()
@@ -60,7 +60,7 @@ async function stepInPage({ steps, rest }: { steps: number; rest: number }): Pro
   return times
 }
 
-/** Pauses, where what is on screen does not stand still already, and steps back sample by sample. */
+/** Pauses unless the view is still already, then steps back sample by sample. */
 export async function measureSteps(page: Page, steps: number, standsStill = false): Promise<StepTimes> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -72,11 +72,12 @@ export async function measureSteps(page: Page, steps: number, standsStill = fals
   await page.waitForTimeout(1000)
   await page.keyboard.press('ArrowLeft')
   await page.waitForTimeout(1000)
-  const [before, began] = [await busyMs(), performance.now()]
+  const before = await busyMs()
+  const began = performance.now()
   const times = await page.evaluate(stepInPage, { steps, rest: REST_MS })
   const spent = (await busyMs()) - before
   const lastedMs = performance.now() - began
-  // What the page does meanwhile without a step: status, strip, and the frames of the measurement.
+  // Load of the page without a step: status, strip, and the frames of the measurement.
   const still = await busyMs()
   await page.waitForTimeout(lastedMs)
   const idle = (await busyMs()) - still

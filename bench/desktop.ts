@@ -1,7 +1,8 @@
 /**
- * What an operator waits for and what stays open all day, in a real browser on the built window.
- * Start: from the start of a process to the first sample on screen; beside it a process that serves an empty page to the same
- * browser. View switch: from the key to the first painted picture of the view, and until all parts of it are there. Memory: of host and page with a day of 12 servers in the history.
+ * Waiting times and memory of the console, in a real browser on the built window.
+ * Start: from the start of a process to the first sample on screen; compared with a process that serves an empty page to the
+ * same browser. View switch: from the key to the first painted frame of the view, and until all parts of it exist. Memory: of
+ * host and page with a day of 12 servers in the history.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -17,7 +18,7 @@ import { told, type Measured, type Suite } from './measure.ts'
 
 const root = join(import.meta.dirname, '..')
 const RUNS = 7
-/** What `npm start` runs where there is no window. */
+/** Program that `npm start` runs without a desktop. */
 const SERVER = [...hostProcess.flags, 'out/main/server.js']
 const DAY_MS = 86_400_000
 
@@ -62,7 +63,8 @@ async function startOnce(browser: Browser, program: readonly string[]): Promise<
 }
 
 async function starts(browser: Browser, folder: string): Promise<Measured[]> {
-  const [ours, empty]: [number[], number[]] = [[], []]
+  const ours: number[] = []
+  const empty: number[] = []
   for (let i = 0; i <= RUNS; i++) {
     const file = join(folder, `start-${i}.sqlite`)
     const ms = await startOnce(browser, [...SERVER, '--port', '0', '--history', file])
@@ -74,7 +76,9 @@ async function starts(browser: Browser, folder: string): Promise<Measured[]> {
   return [
     told(
       {
-        ...{ id: 'desktop.start', unit: 'ms', must: { most: 2000 } },
+        id: 'desktop.start',
+        unit: 'ms',
+        must: { most: 2000 },
         note: 'from the start of the process to the first sample on screen',
         beside: 'a process that serves an empty page to the same browser',
         limit: 'modules of the host and the window are read and compiled, then the first picture is laid out and drawn',
@@ -86,8 +90,8 @@ async function starts(browser: Browser, folder: string): Promise<Measured[]> {
 }
 
 /**
- * Runs in the page: presses a key and waits until the view that it names is painted, then until nothing of a part is added to it
- * for a quarter of a second.
+ * Runs in the page: presses a key and waits until its view is painted, then until the view has not grown for a quarter of a
+ * second.
  */
 async function switchInPage({ key, view }: { key: string; view: string }): Promise<{
   ms: number
@@ -120,11 +124,12 @@ async function switchInPage({ key, view }: { key: string; view: string }): Promi
   await afterPaint()
   const ms = performance.now() - began
   const size = (): number => document.querySelectorAll('main *').length
-  let [whole, known] = [ms, size()]
+  let whole = ms
+  let known = size()
   while (performance.now() - began < whole + 250) {
     await afterPaint()
     const now = size()
-    // A row more or less is a sample that came by; a part of a view is larger.
+    // A few elements more or less come from a new sample; a part of a view is larger.
     if (now > known + 10) whole = performance.now() - began
     known = now
   }
@@ -150,7 +155,7 @@ async function switches(page: Page): Promise<Measured[]> {
   const wholes = new Map<string, number[]>(VIEWS.map(([, view]) => [view, []]))
   const floors: number[] = []
   for (let round = 0; round <= RUNS; round++) {
-    // From a view that is none of those at first.
+    // Starts from a view outside the list.
     if (round === 0) await page.evaluate(() => (location.hash = '#/papers'))
     for (const [key, view] of VIEWS) {
       await page.waitForTimeout(400)
@@ -164,7 +169,9 @@ async function switches(page: Page): Promise<Measured[]> {
   return [...took].map(([view, values]) =>
     told(
       {
-        ...{ id: `desktop.switch.${view}`, unit: 'ms', must: { most: 50 } },
+        id: `desktop.switch.${view}`,
+        unit: 'ms',
+        must: { most: 50 },
         note: `from the key to the first picture of the view; all parts of it after ${median(wholes.get(view) ?? []).toFixed(0)} ms`,
         beside: 'the same browser from a key to an empty frame',
         limit: 'the old view leaves, the new one is laid out and drawn, in software here',
@@ -175,7 +182,7 @@ async function switches(page: Page): Promise<Measured[]> {
   )
 }
 
-/** Proportional and resident memory of a process, MB; 0 where it cannot be read. */
+/** Proportional and resident memory of a process, MB; 0 if unreadable. */
 function memoryOf(pid: number): { pss: number; rss: number } {
   const kb = (text: string, name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
   try {
@@ -189,13 +196,13 @@ function memoryOf(pid: number): { pss: number; rss: number } {
 const parentOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] ?? 0)
 
-/** Whether this process started it, or one of those that it started. */
+/** True if a process is this one or a descendant of it. */
 function isOurs(pid: number): boolean {
   for (let p = pid; p > 1; p = parentOf(p)) if (p === process.pid) return true
   return false
 }
 
-/** Processes of the browser by what they are; another browser on the machine is none of it. */
+/** Memory of the browser's processes by type; other browsers on the machine are not counted. */
 function browserMemory(): { page: number; all: number } {
   const sum = { page: 0, all: 0 }
   for (const name of readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
@@ -213,7 +220,7 @@ function browserMemory(): { page: number; all: number } {
   return sum
 }
 
-/** A day of 12 servers (48 OSTs, 400 jobs at work), sampled every ten seconds. */
+/** Writes a day of 12 servers (48 OSTs, 400 active jobs), sampled every ten seconds. */
 function writeDay(file: string): void {
   const endMs = Math.floor(Date.now() / 1000) * 1000
   const t0 = endMs - DAY_MS
@@ -223,17 +230,21 @@ function writeDay(file: string): void {
   history.beginSource('EMULATED', 'demo', '', t0)
   const jobs = Array.from({ length: 10 }, (_, k) =>
     Array.from({ length: 400 }, (_, i) => ({
-      ...{
-        jobId: `${4000 + i}.solve.u${i % 97}`,
-        rpcs: 1 + ((i * 31 + k * 37) % 900),
-        readBps: i * 1e5,
-        writeBps: k * 1e6,
-      },
-      ...{ throttled: 0, record: i - 200, mdops: i % 7 },
+      jobId: `${4000 + i}.solve.u${i % 97}`,
+      rpcs: 1 + ((i * 31 + k * 37) % 900),
+      readBps: i * 1e5,
+      writeBps: k * 1e6,
+      throttled: 0,
+      record: i - 200,
+      mdops: i % 7,
     })),
   )
   const targets = Array.from({ length: 48 }, (_, i) => ({
-    ...{ target: `t-OST${i}`, node: `oss${i >> 2}`, rpcs: 900 + i, serviceMs: 2 + i / 48, queued: i },
+    target: `t-OST${i}`,
+    node: `oss${i >> 2}`,
+    rpcs: 900 + i,
+    serviceMs: 2 + i / 48,
+    queued: i,
   }))
   for (let at = 0; at <= DAY_MS; at += 10_000) {
     history.record(
@@ -242,7 +253,12 @@ function writeDay(file: string): void {
       targets,
       (jobId) => ({ jobId, user: 'u', account: 'aero', nodes: 4 }),
       {
-        ...{ rpcs: 44_000, readBps: 1e9, writeBps: 2e9, serviceMs: 2.5, queued: 90, rules: 12 },
+        rpcs: 44_000,
+        readBps: 1e9,
+        writeBps: 2e9,
+        serviceMs: 2.5,
+        queued: 90,
+        rules: 12,
       },
     )
   }
@@ -263,8 +279,10 @@ async function memory(browser: Browser, folder: string): Promise<Measured[]> {
   }
   await page.keyboard.press('8')
   await page.waitForTimeout(20_000)
-  const [host, all]: [number[], number[]] = [[], []]
-  let [pages, browsers] = [0, 0]
+  const host: number[] = []
+  const all: number[] = []
+  let pages = 0
+  let browsers = 0
   for (let i = 0; i < 5; i++) {
     await page.waitForTimeout(2000)
     const { pss } = memoryOf(child.pid ?? 0)
@@ -279,8 +297,10 @@ async function memory(browser: Browser, folder: string): Promise<Measured[]> {
   return [
     told(
       {
-        ...{ id: 'desktop.memory', unit: 'MB', must: { most: 600 } },
-        note: `${note}; host and page (${pages.toFixed(0)} MB); with the browser's own processes ${(median(host) + browsers).toFixed(0)} MB; the bound is a wish of our own`,
+        id: 'desktop.memory',
+        unit: 'MB',
+        must: { most: 600 },
+        note: `${note}; host and page (${pages.toFixed(0)} MB); with the browser's own processes ${(median(host) + browsers).toFixed(0)} MB; the bound is our own target`,
         limit: 'both hold an engine and the whole program; the host keeps the samples of the recent past as well',
       },
       all,
@@ -301,7 +321,7 @@ async function switched(browser: Browser, folder: string): Promise<Measured[]> {
   return of
 }
 
-/** Each in a browser and a folder of its own. */
+/** Each suite has a separate browser and folder. */
 const suite = (id: string, run: (browser: Browser, folder: string) => Promise<Measured[]>): Suite => ({
   id,
   run: () =>

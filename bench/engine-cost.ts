@@ -1,6 +1,6 @@
 /**
- * What an engine's thread does beside copying, per I/O: tokens, FAAs on shared memory, ticks and reports, against a client without
- * tokens. In CPU time of this thread and without the copies, whose price varies more than this is large.
+ * Per-I/O overhead of an engine's thread besides copying: tokens, FAAs on shared memory, ticks and reports, compared with a
+ * client without tokens. In CPU time of this thread and without the copies, whose cost varies by more than this overhead.
  */
 import { invariant } from '#core/base/result.ts'
 import { BareEngine } from '#core/haechi/bare-engine.ts'
@@ -11,10 +11,10 @@ import { NODE_SETTINGS } from '#electron/haechi/node-setup.ts'
 
 const TOKENS = 2 ** 40
 const BACKLOG = 2 ** 29
-/** What the copy of a record takes, ns: by it the clock advances, so that ticks and reports are as frequent as they are. */
+/** Time of a record's copy, ns: advances the clock, so that ticks and reports have their real frequency. */
 const COPY_NS = 450
 
-/** CPU time per I/O, ns, of `ios` I/Os whose completions are taken `batch` at a time. */
+/** CPU time per I/O, ns, of `ios` I/Os with completions in batches of `batch`. */
 export function engineCost(mode: 'haechi' | 'bare', batch: number, ios: number): number {
   const memory = NodeMemory.allocate({ slots: 1, records: 1 })
   invariant(memory.ok, 'there is memory for a record')

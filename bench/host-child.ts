@@ -1,9 +1,9 @@
 /**
- * The host alone, watching the cluster of host-world.ts whose servers another process plays: what it holds in memory once nothing more
- * can be kept, and what one sample costs it. Prints one line of JSON.
+ * Measures the host alone, on the cluster of host-world.ts, whose servers run in another process: memory at full retention, and
+ * cost of one sample. Prints one line of JSON.
  *
- * What is kept of samples is put straight into the recent past; those that are measured go the whole way, from the bytes of the servers to the
- * frames of an open Overview and Jobs view.
+ * Retained samples are written directly into the recent store; measured ones take the whole path, from the bytes of the servers
+ * to the frames of an open Overview and Jobs view.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -24,12 +24,12 @@ import { overviewFrame } from '#electron/host/views/overview.ts'
 import { LongView } from '#electron/recorded/long-view.ts'
 import * as world from './host-world.ts'
 
-/** What it is started with, and what it tells. */
+/** Parameters of the process, and its results. */
 export interface HostPlan {
   readonly jobs: number
-  /** Part of the jobs that are at work at any time. */
+  /** Share of the jobs that are active at any time. */
   readonly share: number
-  /** Samples that are put in, and samples that are measured. */
+  /** Samples filled in, and samples measured. */
   readonly filled: number
   readonly samples: number
 }
@@ -39,10 +39,10 @@ export interface HostFigures {
   readonly pss: readonly number[]
   readonly heapUsed: number
   readonly external: number
-  /** Processor time of each sample, ms, and of what of it was reading, parsing and adding up, and of its frames. */
+  /** Processor time of each sample, ms: in total, and of its frames alone. */
   readonly sampleMs: readonly number[]
   readonly frameMs: readonly number[]
-  /** Of a loop over the bytes of a sample, and bytes read. */
+  /** Processor time of a plain loop over the bytes of a sample, ms, and bytes read. */
   readonly loopMs: readonly number[]
   readonly bytes: readonly number[]
 }
@@ -55,27 +55,28 @@ const cpuMs = (): number => {
   return (user + system) / 1000
 }
 
-/** Resident memory, each shared page by its part, MB. */
+/** Proportional set size, MB. */
 function pssMb(): number {
   const kb = /^Pss:\s+(\d+) kB/m.exec(readFileSync('/proc/self/smaps_rollup', 'latin1'))?.[1]
   return Number(kb) / 1000
 }
 
-/** Samples after which the same bytes are gone through in a plain loop. */
+/** Interval, in samples, at which the same bytes are also scanned in a plain loop. */
 const LOOP_EVERY = 6
 let second = 0
 let bytesRead = 0
-/** The answers of a sample that the loop goes through. */
+/** Answers of a sample, for the loop. */
 let answered: Buffer[] = []
 
-/** The servers: one command after the other, as one pipe carries them. */
+/** Servers, one command after the other, as in one pipe. */
 function servers(plan: HostPlan): { readonly nodes: readonly NodeConnection[]; readonly stop: () => void } {
   const program = join(import.meta.dirname, 'host-servers.ts')
   const args = [program, plan.jobs, plan.share, plan.filled].map(String)
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting: ((text: string) => void)[] = []
   let parts: Buffer[] = []
-  let [have, want] = [0, -1]
+  let have = 0
+  let want = -1
   child.stdout.on('data', (part: Buffer) => {
     parts.push(part)
     have += part.length
@@ -109,7 +110,10 @@ function servers(plan: HostPlan): { readonly nodes: readonly NodeConnection[]; r
   return { nodes, stop: () => void child.kill() }
 }
 
-/** Puts samples in as the keeper does (electron/cluster/sample-keeper.ts): of every job what it did, of each at work its targets. */
+/**
+ * Adds samples like SampleKeeper (electron/cluster/sample-store.ts): the activity of every job, and the targets of each active
+ * one.
+ */
 function fill(plan: HostPlan, { recent, jobs }: ClusterMonitor): void {
   const known = Array.from({ length: plan.jobs }, (_, job) => {
     const targets = world.targetsOf(job)
@@ -163,7 +167,11 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
   history.beginSource('LIVE', 'lab', '', EPOCH_MS)
   const { nodes, stop } = servers(plan)
   const source: ClusterSource = {
-    ...{ kind: 'LIVE', cluster: 'lab', nodes, maxRate: 10_000, periodNs: NS_PER_S },
+    kind: 'LIVE',
+    cluster: 'lab',
+    nodes,
+    maxRate: 10_000,
+    periodNs: NS_PER_S,
     nowNs: () => world.readAtNs(second),
     toUnixMs: (ns) => EPOCH_MS + ns / 1e6,
   }
@@ -176,18 +184,24 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
     mode: 'observe',
     controller: ADAPTBF,
     probes: { budgetBytesPerSec: 1e12, off: ['ldlm'] },
-    // A busy machine must not make a sample cheap by leaving servers out.
+    // On a busy machine, samples must not become cheaper by leaving out slow servers.
     patience: { waitMs: 60_000, silentMs: 120_000 },
   })
   fill(plan, monitor)
-  // Half an hour in half a minute leaves rubbish that half an hour does not.
+  // Filling half an hour within half a minute leaves garbage that half an hour would not.
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   collect()
   const view = new LongView(monitor)
   const jobs: Parameters<typeof jobsFrame>[1] = {
-    ...{ at: null, windowMs: 300_000, target: '', filter: '', offset: 0, limit: 60 },
-    ...{ sort: 'rpcs', descending: true },
+    at: null,
+    windowMs: 300_000,
+    target: '',
+    filter: '',
+    offset: 0,
+    limit: 60,
+    sort: 'rpcs',
+    descending: true,
   }
   const [pss, sampleMs, frameMs, loopMs, bytes]: number[][] = [[], [], [], [], []]
   const first = second
@@ -217,7 +231,8 @@ async function measure(plan: HostPlan): Promise<HostFigures> {
       HostFigures,
       'pss' | 'sampleMs' | 'frameMs' | 'loopMs' | 'bytes'
     >),
-    ...{ heapUsed: heapUsed / 1e6, external: external / 1e6 },
+    heapUsed: heapUsed / 1e6,
+    external: external / 1e6,
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Answers as the servers of host-world.ts, in a process of its own: `second host command` a line on stdin, on stdout the length of the
- * answer as 32 bits and the answer. Tables are cut down as the awk program of a server would (electron/cluster/probes/job-filter.ts).
+ * Answers as the servers of host-world.ts, in a separate process: `second host command` per line on stdin; on stdout the length
+ * of the answer as 32 bits, then the answer. Tables are filtered like the awk program on a server does
+ * (electron/cluster/probes/job-filter.ts).
  */
 import { createInterface } from 'node:readline'
 import { readFiltered } from '#electron/cluster/probes/job-filter.ts'
@@ -16,12 +17,12 @@ const jobs = Number(process.argv[2])
 const share = Number(process.argv[3])
 const first = Number(process.argv[4])
 
-/** One entry of a table: counted from the second in which the servers were started. */
+/** Table entry, counted from the second in which the servers were started. */
 interface Entry {
   readonly job: number
   readonly target: number
   rpcs: number
-  /** When it last moved, s; ns are the same for all. */
+  /** Time of the last change, s; the ns are equal for all. */
   movedS: number
   text: string
 }
@@ -41,7 +42,11 @@ const counter = (
   sum: number,
   bin: number | undefined,
 ): PrintableCounter => ({
-  ...{ samples, min, max, sum, sumsq: String(BigInt(sum) * BigInt(max)) },
+  samples,
+  min,
+  max,
+  sum,
+  sumsq: String(BigInt(sum) * BigInt(max)),
   hist: new Map(bin === undefined ? [] : [[bin, samples]]),
 })
 

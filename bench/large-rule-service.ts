@@ -1,4 +1,4 @@
-/** A cluster of 12 servers of which nothing runs, for measuring: jobs and rules are put in its recent past by hand. */
+/** Idle cluster of 12 servers for benchmarks; jobs and rules are written directly into its recent store. */
 import { parseScenario } from '#core/emulator/scenario.ts'
 import { EmulatedSource } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
@@ -19,7 +19,7 @@ export const jobIdOf = (i: number): string => `${400_000 + i}.${EXES[i % EXES.le
 const conditionsOf = (i: number): string =>
   i % 10 !== 9 ? `jobid={${jobIdOf(7 * i)}}` : i % 20 === 9 ? `jobid={4${i % 89}*.lmp.*}` : `jobid={*.u${i % 97}}`
 
-/** What nrs_tbf_rule prints. */
+/** Output of nrs_tbf_rule. */
 const textOf = (rules: number): string => {
   const head = (cpt: number): string[] => [
     `CPT ${cpt}:`,
@@ -29,11 +29,14 @@ const textOf = (rules: number): string => {
   return ['regular_requests:', ...head(0), 'high_priority_requests:', ...head(0), ''].join('\n')
 }
 
-/** @param jobs  how many have RPCs, each on four of 48 targets. */
+/** @param jobs  number of jobs with RPCs, each on four of 48 targets. */
 export async function largeMonitor(jobs: number): Promise<ClusterMonitor> {
   const read = parseScenario(
     JSON.stringify({
-      ...{ title: 'Large', cluster: 'large', clients: { count: 1 }, control: { max_rate: 500 } },
+      title: 'Large',
+      cluster: 'large',
+      clients: { count: 1 },
+      control: { max_rate: 500 },
       oss: Array.from({ length: SERVERS }, (_, s) => ({
         name: `oss${s}`,
         osts: Array.from({ length: 4 }, (__, t) => ({ name: `l-OST${s}${t}`, disk: { bandwidth_mb_s: 1000 } })),
@@ -46,10 +49,14 @@ export async function largeMonitor(jobs: number): Promise<ClusterMonitor> {
   const source = new EmulatedSource(read.value, { epochSeconds: EPOCH_MS / 1000 })
   history.value.beginSource('EMULATED', source.cluster, '', EPOCH_MS - HOUR_MS)
   const monitor = new ClusterMonitor({
-    ...{ source, history: history.value, audit: new Audit(() => undefined), session: 'large' },
-    ...{ mode: 'enforce', controller: 'none' },
+    source,
+    history: history.value,
+    audit: new Audit(() => undefined),
+    session: 'large',
+    mode: 'enforce',
+    controller: 'none',
   })
-  // Two real samples make servers and targets known.
+  // Two real samples register servers and targets.
   await source.runTo(3e8, (atNs) => monitor.tick(atNs))
   const targets = monitor.targets.map((t) => t.target)
   const ids = Array.from({ length: jobs }, (_, i) => jobIdOf(i))
@@ -65,7 +72,7 @@ export async function largeMonitor(jobs: number): Promise<ClusterMonitor> {
   return monitor
 }
 
-/** Nine in ten rules name a job, the others those of a program or of a user. */
+/** Nine in ten rules name a job, the rest match a program or a user. */
 export async function largeRuleService(jobs: number, rules: number): Promise<RuleService> {
   const monitor = await largeMonitor(jobs)
   const text = textOf(rules)

@@ -1,6 +1,6 @@
 /**
- * A process of its own for electron/padll/hierarchy.bench.ts: N local controllers, each with a connection of its own to the global one and one
- * stage in memory. `node local-controllers.ts SOCKET N [echo]`; with `echo` N connections that send back what comes.
+ * Separate process for electron/padll/hierarchy.bench.ts: N local controllers, each with its own connection to the global one
+ * and one stage in memory. `node local-controllers.ts SOCKET N [echo]`; with `echo` N connections that echo their input.
  */
 import { connect } from 'node:net'
 import { LocalController } from '#core/padll/control/local-controller.ts'
@@ -12,10 +12,10 @@ import { WireSocket } from '#electron/padll/wire-socket.ts'
 const STAGE = 1
 const now = clockFrom(performance.now())
 
-/** Demand that never stands still, so that every cycle has something to enforce. */
+/** Varying demand, so that every cycle has rates to enforce. */
 const load = (i: number, round: number): number => 1000 + ((i * 37 + round * 611) % 4000)
 
-/** A stage without a program: says that it served what it was given, and wanted more. */
+/** Stage without a program: reports its whole demand as served, and acknowledges other requests. */
 function answer(i: number, round: number, m: LocalToStage): StageToLocal | undefined {
   if (m.kind === 'collect') {
     const n = load(i, round)

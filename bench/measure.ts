@@ -1,29 +1,29 @@
 /**
- * What a bench declares and how it is measured: a warm-up, then medians of at least five runs with the lowest and the highest, beside a
- * baseline that did the same work in the same run of the program. How a cost grows is fitted through three sizes or more.
+ * Benchmark definitions and measurement: a warm-up, then medians of at least five runs with the lowest and the highest, beside
+ * a baseline that does the same work in the same process. Growth of a cost is fitted over three sizes or more.
  */
 import { median } from '#core/base/statistics.ts'
 import { fitted, type Axis } from './growth.ts'
 
-/** What must hold of a cost, in its unit. */
+/** Limit on a cost, in its unit. */
 export interface Budget {
   readonly most?: number
   readonly least?: number
 }
 
-/** What is said of a cost beside its figure. */
+/** Description of a cost. */
 export interface Facts {
-  /** Stable: what compares runs over years looks for it. */
+  /** Stable id, for comparison of runs over years. */
   readonly id: string
   readonly unit: string
-  /** What is measured, and on how much. */
+  /** Measured operation and its size. */
   readonly note?: string
-  /** What the baseline is. */
+  /** Description of the baseline. */
   readonly beside?: string
   readonly must?: Budget
-  /** The figure of the paper or of a peer, with where it is from. */
+  /** Value reported in the paper or for a peer, with its source. */
   readonly paper?: string
-  /** What keeps the cost from being lower; of a budget that is missed, why. */
+  /** Factor that limits the cost; reason for a missed budget. */
   readonly limit?: string
 }
 
@@ -33,42 +33,42 @@ type Clock = () => number
 export interface Bench extends Facts {
   /** One timed measurement. */
   run(now: Clock): number | Promise<number>
-  /** The same work done the plain way, in the same process. */
+  /** Plain implementation of the same work, in the same process. */
   baseline?(now: Clock): number | Promise<number>
-  /** Timed runs, at least five; seven where nothing is said. */
+  /** Number of timed runs, at least five; default seven. */
   readonly runs?: number
 }
 
-/** How a cost grows: the exponent of its best fit over the sizes. */
+/** Growth of a cost: the exponent of its best fit over the sizes. */
 export interface Growth extends Facts {
   readonly sizes: readonly number[]
-  /** One timed measurement at a size; in what unit, the exponent does not care. */
+  /** One timed measurement at a size, in any unit. */
   cost(now: Clock, size: number): number | Promise<number>
   readonly axis: Axis
   readonly runs?: number
 }
 
-/** Several costs of one set-up that is too dear to make for each: a browser, a day of history. */
+/** Several costs that share an expensive set-up: a browser, a day of history. */
 export interface Suite {
-  /** Starts the id of each of its costs. */
+  /** Prefix of the ids of its costs. */
   readonly id: string
   run(): Promise<Measured[]>
 }
 
-/** What is told of a cost: `value` and `baseline` are medians of `n` runs, `spread` the lowest and the highest of the value's. */
+/** Result of a cost: `value` and `baseline` are medians of `n` runs, `spread` the lowest and the highest of the value's. */
 export interface Measured extends Facts {
   readonly value: number
   readonly spread: readonly [number, number]
   readonly n: number
-  /** Share of the processor time wanted meanwhile that other machines on the hardware took; absent where it is below a hundredth. */
+  /** Share of the requested processor time that other guests on the hardware took; absent below 1 %. */
   readonly stolen?: number
-  /** A step of a plain loop before and after, ns: how fast the core was. */
+  /** Time per step of a plain loop before and after, ns: speed of the core. */
   readonly coreNs?: number
   readonly baseline?: number
   readonly ratio?: number
-  /** Whether what must hold holds; absent where nothing must. */
+  /** True if the budget is met; absent without a budget. */
   readonly holds?: boolean
-  /** Of a growth: each size with the median of its cost. */
+  /** Points of a growth: each size with the median of its cost. */
   readonly points?: readonly (readonly [size: number, cost: number])[]
 }
 
@@ -80,14 +80,18 @@ const round = (v: number): number => Number(v.toPrecision(4))
 const holds = (value: number, { most = Infinity, least = -Infinity }: Budget): boolean =>
   value <= most && value >= least
 
-/** What is told of a cost whose figures were taken elsewhere, as a browser takes them. */
+/** Result of a cost from values measured elsewhere, for example in a browser. */
 export function told(facts: Facts, values: readonly number[], baselines: readonly number[] = []): Measured {
   const { id, unit, note, beside, must, paper, limit } = facts
   const value = round(median(values))
   const baseline = baselines.length > 0 ? round(median(baselines)) : undefined
   return {
-    ...{ id, unit, value, spread: [round(Math.min(...values)), round(Math.max(...values))], n: values.length },
-    // Nothing can be told as a multiple of nothing.
+    id,
+    unit,
+    value,
+    spread: [round(Math.min(...values)), round(Math.max(...values))],
+    n: values.length,
+    // No ratio to a baseline of 0.
     ...(baseline !== undefined && { baseline, ...(baseline !== 0 && { ratio: round(value / baseline) }) }),
     ...(must && { must, holds: holds(value, must) }),
     ...(note !== undefined && { note }),
@@ -104,16 +108,19 @@ async function runs(run: (now: Clock) => number | Promise<number>, count = RUNS)
   return values
 }
 
-/** Its runs, then those of its baseline. */
+/** Runs the bench, then its baseline. */
 export async function measure(bench: Bench | Growth): Promise<Measured> {
   if ('sizes' in bench) return measureGrowth(bench)
   const plain = bench.baseline?.bind(bench)
   const values = await runs((t) => bench.run(t), bench.runs)
-  // After the runs: a note may tell of what they found, the size of a file for one.
+  // After the runs: a note may depend on their results, for example the size of a file.
   return told(bench, values, plain ? await runs((t) => plain(t), bench.runs) : [])
 }
 
-/** Each round measures all sizes, so that a busy moment of the machine is shared by them; the spread is that of the rounds' exponents. */
+/**
+ * Each round measures all sizes, so that a busy period of the machine affects all of them; the spread is that of the rounds'
+ * exponents.
+ */
 async function measureGrowth(growth: Growth): Promise<Measured> {
   const rounds: number[][] = []
   for (let i = 0; i <= (growth.runs ?? RUNS); i++) {
@@ -129,14 +136,14 @@ async function measureGrowth(growth: Growth): Promise<Measured> {
   }
 }
 
-/** What must hold, in words. */
+/** Budget as text. */
 export function budgetOf({ most, least }: Budget): string {
   return [most === undefined ? '' : `at most ${most}`, least === undefined ? '' : `at least ${least}`]
     .filter((words) => words !== '')
     .join(', ')
 }
 
-/** A line of a terminal. */
+/** Result as a terminal line. */
 export function lineOf(of: Measured): string {
   const { id, unit, value, baseline, ratio, must, holds: isHeld, points } = of
   const [low, high] = of.spread

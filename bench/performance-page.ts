@@ -1,6 +1,6 @@
 /**
- * docs/performance.md as a run found it: the table between its two marks, and the figures themselves in docs/performance.json. The words
- * around the table are written by hand; no figure is.
+ * Writes docs/performance.md from a run: the table between its two marks, and the values in docs/performance.json. The text
+ * around the table is written by hand; no value is.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
@@ -9,11 +9,12 @@ import { median } from '#core/base/statistics.ts'
 import { budgetOf, type Measured } from './measure.ts'
 
 const docs = join(import.meta.dirname, '../docs')
-const [BEGIN, END] = ['<!-- figures: npm run bench -- --page -->', '<!-- end of figures -->']
+const BEGIN = '<!-- figures: npm run bench -- --page -->'
+const END = '<!-- end of figures -->'
 
-/** By the start of an id, in the order of the page. */
+/** Sections of the page by id prefix, in order. */
 export const AREAS: readonly (readonly [title: string, ids: readonly string[]])[] = [
-  ['The console on the desk', ['desktop.', 'window.', 'console.', 'host.', 'jobs.', 'search.', 'rules.']],
+  ['Console', ['desktop.', 'window.', 'console.', 'host.', 'jobs.', 'search.', 'rules.']],
   ['Live clusters', ['ssh.', 'collect.']],
   ["Lustre's text and TBF", ['lustre.', 'tbf.']],
   ['AdapTBF', ['adaptbf.']],
@@ -29,13 +30,13 @@ const escaped = (text: string): string => text.replaceAll('|', '\\|')
 const grouped = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
 const percent = (share: number): string => `${Math.round(share * 100)} %`
 
-/** What the machine did meanwhile. */
+/** Load of the machine during the measurement. */
 const meanwhile = ({ stolen, coreNs }: Measured): string[] => [
   ...(stolen === undefined ? [] : [`${percent(stolen)} stolen`]),
   ...(coreNs === undefined ? [] : [`core ${coreNs} ns`]),
 ]
 
-/** The measured cost and what stands beside it. */
+/** Table row of a cost and its baseline. */
 function row(of: Measured): string {
   const { id, unit, value, baseline, ratio, must, holds, paper, note, beside, points } = of
   const [low, high] = of.spread
@@ -61,15 +62,15 @@ function row(of: Measured): string {
 const HEAD = `| Cost | Measured | Baseline | Ratio | Must hold | Paper | What limits it |
 |---|---|---|---|---|---|---|`
 
-/** Costs of which nothing is known: one of `ids` is a cost, or what several begin with. */
+/** Ids without a value: of a cost, or a prefix of several. */
 const unmeasured = (all: readonly Measured[], ids: readonly string[]): string[] =>
   ids.filter((id) => !all.some((of) => of.id === id || of.id.startsWith(`${id}.`)))
 
 /**
- * The generated part.
+ * Generated part of the page.
  *
- * @param ids      of everything that can be measured: what has no figure is named
- * @param machine  what it was measured on, and when
+ * @param ids      ids of everything that can be measured; those without a value are listed
+ * @param machine  machine and date of the measurement
  */
 export function figures(all: readonly Measured[], ids: readonly string[], machine: string): string {
   const left = new Set(all)
@@ -83,12 +84,12 @@ export function figures(all: readonly Measured[], ids: readonly string[], machin
     `${all.length} costs, ${all.filter(({ must }) => must !== undefined).length} with a budget, ${missed.length} over it` +
     (missed.length > 0 ? `: ${missed.map(({ id }) => `\`${id}\``).join(', ')}` : '')
   const without = unmeasured(all, ids)
-  const rest = without.length === 0 ? '' : `No figure this time: ${without.map((id) => `\`${id}\``).join(', ')}.`
+  const rest = without.length === 0 ? '' : `Not measured: ${without.map((id) => `\`${id}\``).join(', ')}.`
   const steps = all.flatMap(({ coreNs }) => coreNs ?? []).toSorted((a, b) => a - b)
   const core =
     steps.length === 0
       ? ''
-      : `A step of the plain loop took ${steps[0]} ns at best, ${median(steps)} in the middle and ${steps.at(-1)} at worst.`
+      : `A step of the plain loop took ${steps[0]} ns at best, ${median(steps)} at the median and ${steps.at(-1)} at worst.`
   return [`Measured on ${machine}. ${summary}.`, core, rest, ...parts].filter((part) => part !== '').join('\n\n')
 }
 
@@ -98,19 +99,19 @@ function machine(): string {
   return `${day}: ${availableParallelism()} cores of ${model}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, ${process.platform} ${release()}, Node ${process.versions.node}`
 }
 
-/** The figures that are kept, if they are of this day and this machine: others would not belong into one table with new ones. */
+/** Stored values if from the same day and machine; otherwise they do not belong into one table with new ones. */
 function kept(on: string): readonly Measured[] {
   const file = join(docs, 'performance.json')
   if (!existsSync(file)) return []
-  // Written by this program: no other shape was ever there.
+  // Written by this program only, so its shape is known.
   const { machine: then, benches } = JSON.parse(readFileSync(file, 'utf8')) as { machine: string; benches: Measured[] }
   return then === on ? benches : []
 }
 
 /**
  * Writes both files.
- * @param now what was measured; any other cost keeps its figure of the same day
- * @param ids of everything that can be measured: what is not among it leaves the page
+ * @param now new results; any other cost keeps its value of the same day
+ * @param ids ids of everything that can be measured; others are removed from the page
  */
 export function writePerformancePage(now: readonly Measured[], ids: readonly string[]): void {
   const on = machine()
@@ -119,7 +120,8 @@ export function writePerformancePage(now: readonly Measured[], ids: readonly str
   const all = [...known.map((of) => fresh.get(of.id) ?? of), ...now.filter(({ id }) => known.every((k) => k.id !== id))]
   const file = join(docs, 'performance.md')
   const text = readFileSync(file, 'utf8')
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
+  const from = text.indexOf(BEGIN)
+  const to = text.indexOf(END)
   if (from < 0 || to < from) throw new Error('docs/performance.md has lost the marks of its table')
   writeFileSync(file, `${text.slice(0, from + BEGIN.length)}\n\n${figures(all, ids, on)}\n\n${text.slice(to)}`)
   writeFileSync(join(docs, 'performance.json'), `${JSON.stringify({ machine: on, benches: all }, null, 2)}\n`)

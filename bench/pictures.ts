@@ -1,8 +1,9 @@
 /**
- * The pictures of the handbook, made anew: `node bench/pictures.ts [--out FOLDER] [--web FOLDER] [--only overview,rules] [--theme light]`.
- * They show the demo at fixed instants of its own clock, so that the same program makes the same pictures, but for
- * what a cycle and a reading took on this machine. The bundle's page in a browser
- * (readme-page.png) is made by its own suite, `tests/e2e/readme-page.test.ts`.
+ * Regenerates the pictures of the handbook: `node bench/pictures.ts [--out FOLDER] [--web FOLDER] [--only overview,rules]
+ * [--theme light]`.
+ * They show the demo at fixed times of its clock, so the same program makes the same pictures, except for durations of cycles
+ * and readings measured on this machine. The bundle's page in a browser (readme-page.png) is made by its own suite,
+ * `tests/e2e/readme-page.test.ts`.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,14 +32,14 @@ const LONG = { timeout: 240_000 }
 interface Stage {
   readonly page: Page
   readonly host: Host
-  /** Runs the emulator on, sampling on the way. */
+  /** Advances the emulator, with sampling. */
   readonly runTo: (seconds: number) => Promise<void>
 }
 const at = async ({ page }: Stage, hash: string): Promise<void> => {
   await page.evaluate((h) => {
     location.hash = h
   }, `#/${hash}`)
-  // Charts are drawn once their data and their size are known.
+  // Charts are drawn once their data and size are available.
   await page.waitForTimeout(1500)
 }
 async function command(page: Page, words: string): Promise<void> {
@@ -51,7 +52,7 @@ async function dryRun(stage: Stage): Promise<void> {
   const { page, host, runTo } = stage
   await at(stage, 'overview')
   await command(page, 'controller: none')
-  // Rules of the controller go; then the hog takes what it can.
+  // After the controller's rules are removed, the hog takes all it can.
   await runTo(host.source.nowNs() / NS_PER_S + 20)
   await page.keyboard.press('d')
   await by(page, 'verdict').waitFor(LONG)
@@ -79,7 +80,7 @@ async function draft(stage: Stage): Promise<void> {
   await page.waitForTimeout(1500)
 }
 
-/** In this order: later ones change what is on screen. */
+/** In this order: each step builds on the state of the window before. */
 const pictures: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
   overview: (stage) => at(stage, 'overview'),
   jobs: (stage) => at(stage, 'jobs'),
@@ -98,11 +99,14 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-pictures-'))
 const browser = await launch()
 try {
   const opened = await openHost({
-    ...{ shell: 'browser', historyFile: join(folder, 'history.sqlite'), paced: false, epochSeconds: EPOCH_S },
+    shell: 'browser',
+    historyFile: join(folder, 'history.sqlite'),
+    paced: false,
+    epochSeconds: EPOCH_S,
   })
   if (!opened.ok) throw new Error(`${opened.error.what}: ${opened.error.why}`)
   const host = opened.value
-  // It is run on by hand: otherwise the age of its newest sample would grow meanwhile.
+  // Advanced manually: otherwise the age of the newest sample would grow.
   host.source.setSpeed(0)
   const served = await serveConsole({ router: host.router, webRoot: flags.web, port: 0, host: '127.0.0.1' })
   if (!served.ok) throw new Error(served.error.what)
@@ -110,7 +114,10 @@ try {
     host.source.runTo(Math.round(seconds * NS_PER_S), (atNs) => host.monitor.tick(atNs))
   await runTo(150)
   const context = await browser.newContext({
-    ...{ viewport: { width: 1440, height: 900 }, timezoneId: 'UTC', locale: 'en-GB', reducedMotion: 'reduce' },
+    viewport: { width: 1440, height: 900 },
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
   })
   const page = await context.newPage()
   await page.goto(served.value.freshUrl())

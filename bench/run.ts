@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: every cost as a median with its spread, beside its baseline and what must hold.
+ * `npm run bench`: every cost as a median with its spread, beside its baseline and its budget.
  *
- * `--only TEXT` those whose id has the text; `--json` one line for machines; `--page` writes docs/performance.md and its figures as well.
- * What was measured is told also by a run that is ended before its time. Ends with 0 also where a budget is missed: a machine may be
- * slow. What is missed is named. 1: something could not be measured.
+ * `--only TEXT` selects ids that contain the text; `--json` prints one line for machines; `--page` also writes
+ * docs/performance.md and its values. An interrupted run reports the results so far. Exit code 0 even for missed budgets, which
+ * are listed, because a machine may be slow; 1: a measurement failed.
  */
 import { parseArgs } from 'node:util'
 import { benches, suites } from './catalogue.ts'
@@ -22,16 +22,18 @@ const tell = (measured: Measured): void => {
 }
 const everything = [...benches, ...suites].map(({ id }) => id)
 const failed: string[] = []
-/** One that fails is told and costs no other one its figure. */
+/** Reports a failure and continues with the other benches. */
 async function attempt(id: string, measuring: () => Promise<readonly Measured[]>): Promise<void> {
   try {
-    const [before, stolen, from] = [stepNs(), stolenShare(), performance.now()]
+    const before = stepNs()
+    const stolen = stolenShare()
+    const from = performance.now()
     const all = await measuring()
     const share = Number(stolen().toFixed(2))
     process.stderr.write(`# ${id}: ${((performance.now() - from) / 1000).toFixed(1)} s\n`)
     const meanwhile = { coreNs: Number(((before + stepNs()) / 2).toFixed(2)), ...(share > 0 && { stolen: share }) }
     for (const measured of all) if (measured.id.includes(values.only)) tell({ ...measured, ...meanwhile })
-    // After each: a run that is cut off has written what it had.
+    // After each bench, so that an interrupted run keeps its results.
     if (values.page === true) writePerformancePage(out, everything)
   } catch (e) {
     failed.push(id)
@@ -62,5 +64,5 @@ for (const suite of suites.filter(({ id }) => id.startsWith(values.only) || valu
   await attempt(suite.id, () => suite.run())
 }
 tellAll()
-// Servers and pages of a bench may be open still.
+// A bench may leave servers and pages open.
 process.exit(failed.length > 0 ? 1 : 0)

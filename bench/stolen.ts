@@ -1,15 +1,20 @@
-/** How much of the processor time that was wanted went to other machines on the same hardware: what tells a disturbed figure from a slow one. */
+/**
+ * Share of the requested processor time that went to other guests on the same hardware; distinguishes a disturbed result from a
+ * slow one.
+ */
 import { readFileSync } from 'node:fs'
 
-/** Fields of the first line of /proc/stat: idle and waiting for disks are time that nobody wanted. */
-const [IDLE, IOWAIT, STEAL] = [3, 4, 7]
+/** Fields of the first line of /proc/stat: idle and iowait are time not requested. */
+const IDLE = 3
+const IOWAIT = 4
+const STEAL = 7
 
 interface Ticks {
   readonly wanted: number
   readonly stolen: number
 }
 
-/** Zeros where the system does not tell. */
+/** Zeros if the system does not report them. */
 function ticks(): Ticks {
   try {
     const fields = (readFileSync('/proc/stat', 'latin1').split('\n')[0] ?? '')
@@ -24,7 +29,7 @@ function ticks(): Ticks {
   }
 }
 
-/** Starts looking. @returns the share since then, 0 to 1 */
+/** Starts measuring. @returns the share since then, 0 to 1 */
 export function stolenShare(): () => number {
   const from = ticks()
   return () => {

@@ -1,7 +1,7 @@
 /**
- * The window in a real browser. With 500 jobs at 10 frames a second: the longest task of its
- * main thread. With 12 servers at a sample a second, nobody touching it: processor time of the page's process, of the whole
- * browser and of the host, as shares of one core. A step of the time cursor, on the built-in scenario and in a recorded stretch of 10,000 jobs.
+ * Window in a real browser. With 500 jobs at 10 frames a second: the longest task of its main thread. With 12 servers at a
+ * sample a second, idle: processor time of the page's process, of the whole browser and of the host, as shares of one core. A
+ * step of the time cursor, on the built-in scenario and in a recording of 10,000 jobs.
  */
 import { createRouterClient } from '@orpc/server'
 import { execFileSync } from 'node:child_process'
@@ -19,7 +19,7 @@ interface TraceEvent {
   readonly name: string
   readonly ph: string
   readonly dur?: number
-  /** Processor time of the thread in it: what is left of a task when the machine is shared. */
+  /** Processor time of its thread: duration of a task without waiting on a shared machine. */
   readonly tdur?: number
   readonly pid: number
   readonly tid: number
@@ -29,7 +29,7 @@ interface TraceEvent {
 interface Tasks {
   /** Processor time of the longest task, ms. */
   readonly longestCpu: number
-  /** Tasks that took more than 50 ms by wall time. */
+  /** Tasks of more than 50 ms wall time. */
   readonly over50: number
 }
 
@@ -45,7 +45,7 @@ async function traceTasks(session: CDPSession, during: () => Promise<void>): Pro
   const complete = new Promise<void>((resolve) => session.once('Tracing.tracingComplete', () => resolve()))
   await session.send('Tracing.end')
   await complete
-  // A browser keeps a process for the next page ready, whose main thread has the same name and nothing to do.
+  // A browser keeps an idle process for the next page, whose main thread has the same name.
   const mains = events.filter((e) => e.name === 'thread_name' && e.args?.name === 'CrRendererMain')
   const tasks = events.filter(
     (e) => e.ph === 'X' && /RunTask$/.test(e.name) && mains.some((m) => e.tid === m.tid && e.pid === m.pid),
@@ -57,12 +57,12 @@ async function traceTasks(session: CDPSession, during: () => Promise<void>): Pro
 }
 
 interface Seconds {
-  /** Of the process in which pages run. */
+  /** Process of the pages. */
   readonly page: number
   readonly browser: number
 }
 
-/** Processor seconds used so far by everything this process started: the browser. */
+/** Processor seconds used by all child processes, that is, the browser. */
 function cpuOfChildren(): Seconds {
   const ticks = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
@@ -87,7 +87,7 @@ function cpuOfChildren(): Seconds {
   return sum
 }
 
-/** What keeps each from being lower, by the profile of the page (Tracing, processor time of its threads). */
+/** Limiting factor of each, from a profile of the page (Tracing, processor time of its threads). */
 const IDLE_LIMIT =
   'style, layout and paint of what changed in each frame take most of it, in software here; scripts the smaller part'
 const TASK_LIMIT = 'a task is one frame of the view: its rows are patched, laid out and painted at once'
@@ -105,7 +105,7 @@ async function show(browser: Browser, url: string, query: string): Promise<Page>
 
 const RUNS = 5
 const SPAN_S = 10
-/** Steps of the time cursor, and the jobs of the recorded stretch in which it is stepped. */
+/** Number of cursor steps, and of jobs in the recording. */
 const STEPS = 20
 const STEP_JOBS = 10_000
 const VIEWS = [
@@ -135,7 +135,9 @@ async function longTasks(browser: Browser): Promise<Measured[]> {
     out.push(
       told(
         {
-          ...{ id: `window.long-task.${view}`, unit: 'ms', must: { most: 50 } },
+          id: `window.long-task.${view}`,
+          unit: 'ms',
+          must: { most: 50 },
           note: `500 jobs, ${hz.toFixed(1)} samples/s reached: processor time of the longest task in ${SPAN_S / RUNS} s; ${over} tasks over 50 ms by wall time in all`,
           limit: TASK_LIMIT,
         },
@@ -148,7 +150,7 @@ async function longTasks(browser: Browser): Promise<Measured[]> {
   return out
 }
 
-/** What an operator with a middling site has on screen: servers, jobs. */
+/** Medium-sized site: servers, jobs. */
 const SERVERS = 12
 const IDLE_JOBS = 300
 const IDLE_VIEWS = [...VIEWS, ['5', 'metadata']] as const
@@ -167,7 +169,7 @@ function manyServers(): string {
     .replace(/^oss:\n[^]*?^control:/m, `oss:\n${oss.join('\n')}\ncontrol:`)
 }
 
-/** Shares of one core while nobody touches the console; beside them those of an empty page in the same browser. */
+/** Shares of one core while the console is idle; compared with those of an empty page in the same browser. */
 async function idle(browser: Browser): Promise<Measured[]> {
   const out: Measured[] = []
   const blank = await browser.newPage({ viewport: { width: 1440, height: 900 } })
@@ -211,15 +213,16 @@ async function idle(browser: Browser): Promise<Measured[]> {
   return out
 }
 
-/** Processor time of the page's process, of the browser and of this process, percent of a core, span by span. */
+/** Processor time of the page's process, of the browser and of this process, percent of a core, per interval. */
 async function shares(page: Page): Promise<{ page: number[]; browser: number[]; host: number[] }> {
   const of: Awaited<ReturnType<typeof shares>> = { page: [], browser: [], host: [] }
   for (let i = 0; i < RUNS; i++) {
-    // The processes of the browser first: looking at them costs this process time.
+    // The browser's processes first: reading them costs this process time.
     const before = { browser: cpuOfChildren(), host: process.cpuUsage(), at: performance.now() }
     await page.waitForTimeout((SPAN_S * 1000) / RUNS)
     const seconds = (performance.now() - before.at) / 1000
-    const [used, after] = [process.cpuUsage(before.host), cpuOfChildren()]
+    const used = process.cpuUsage(before.host)
+    const after = cpuOfChildren()
     of.host.push((used.user + used.system) / 1e4 / seconds)
     of.page.push(((after.page - before.browser.page) * 100) / seconds)
     of.browser.push(((after.browser - before.browser.browser) * 100) / seconds)
@@ -227,9 +230,12 @@ async function shares(page: Page): Promise<{ page: number[]; browser: number[]; 
   return of
 }
 
-/** 10,000 jobs, all at work, for two minutes that ended a while ago: an emulator of so many would need the core that is measured. */
+/**
+ * Writes 10,000 jobs, all active, for two minutes in the past: an emulator of this size would need the core that is measured.
+ */
 function writeStretch(file: string): number {
-  const [seconds, endMs] = [120, Math.floor(Date.now() / 1000) * 1000 - 600_000]
+  const seconds = 120
+  const endMs = Math.floor(Date.now() / 1000) * 1000 - 600_000
   const t0 = endMs - seconds * 1000
   const opened = History.open(file, t0)
   if (!opened.ok) throw new Error(opened.error.what)
@@ -244,8 +250,11 @@ function writeStretch(file: string): number {
     }),
   )
   const targets = Array.from({ length: SERVERS * 4 }, (_, i) => ({
-    ...{ target: `demo-OST${String(i).padStart(4, '0')}`, node: `oss${String(1 + (i >> 2)).padStart(2, '0')}` },
-    ...{ rpcs: 100 + i, serviceMs: 5, queued: i },
+    target: `demo-OST${String(i).padStart(4, '0')}`,
+    node: `oss${String(1 + (i >> 2)).padStart(2, '0')}`,
+    rpcs: 100 + i,
+    serviceMs: 5,
+    queued: i,
   }))
   const sums = { rpcs: 2_500_000, readBps: 1e10, writeBps: 1e11, serviceMs: 5, queued: 100, rules: 0 }
   for (let s = 0; s <= seconds; s++)
@@ -274,7 +283,7 @@ async function recordedSteps(browser: Browser): Promise<Measured[]> {
   }
 }
 
-/** @param recordedMs  instant of a recorded stretch to stand in; null: in what is in memory. */
+/** @param recordedMs  time in a recording; null: the live data in memory. */
 async function stepsOf(
   browser: Browser,
   name: string,
@@ -293,7 +302,8 @@ async function stepsOf(
     await page.keyboard.press(key)
     await page.waitForTimeout(1500)
     const { numbers, charts, floor, cpuMs } = await measureSteps(page, STEPS, recordedMs !== null)
-    const [beside, id] = ['from a key to an empty frame', `window.cursor-step.${name}.${view}`]
+    const beside = 'from a key to an empty frame'
+    const id = `window.cursor-step.${name}.${view}`
     const note = `from the key to the picture of the sample, with a rest after each step; ${cpuMs.toFixed(1)} ms of processor time a step`
     const limit = STEP_LIMIT
     out.push(

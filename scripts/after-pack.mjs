@@ -1,6 +1,6 @@
 /**
- * Hook of electron-builder, between packing and signing: the licences of exactly what was packed go beside the archive, and the list
- * of packages goes beside the packed folder (scripts/sbom.mjs). Refuses a package whose licence does not allow it.
+ * Hook of electron-builder, between packing and signing: writes the licences of the packed packages beside the archive, and the
+ * list of packages beside the packed folder (scripts/sbom.mjs). Refuses a package whose licence is not allowed.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,16 +1,16 @@
 /**
- * The one way in: `node scripts/boot.mjs COMMAND`. Plain JavaScript for any Node from 18 on: installs what is missing,
- * then goes on under the Node 24 that npm installed.
+ * Entry point of all npm scripts: `node scripts/boot.mjs COMMAND`. Plain JavaScript for Node 18 and later: installs missing
+ * dependencies, then continues under the Node 24 that npm installed.
  */
 import { join } from 'node:path'
 import { build } from './build.mjs'
 import { runAllTests, runChecks, runTests, runTypecheck } from './checks.mjs'
 import { endWithNpm, interruptCode, run } from './child.mjs'
 import { icons } from './icons.mjs'
-import { goOnUnderOwnNode, install, needsOtherNode, nodeToUse, root } from './install.mjs'
+import { rerunUnderInstalledNode, install, needsOtherNode, nodeToUse, root } from './install.mjs'
 import { makePackage } from './package.mjs'
 import { sbom } from './sbom.mjs'
-import { say, Stop } from './say.mjs'
+import { say, Stop } from './messages.mjs'
 import { security } from './security.mjs'
 import { parseStart, start, startUsage } from './start.mjs'
 import { runStress } from './stress.mjs'
@@ -48,7 +48,7 @@ const commands = {
   sbom: ([file]) => sbom(file),
   security: async () => security(),
   icons: () => icons(),
-  // What is measured in a browser is the window as it is now.
+  // Browser benches measure the current build of the window.
   bench: async (args) => (await build()) || (await run(nodeToUse(), [join(root, 'bench/run.ts'), ...args])).code,
   soak: async (args) => (await run(nodeToUse(), ['--expose-gc', join(root, 'soak/run.ts'), ...args])).code,
   run: async ([name, ...args]) => {
@@ -72,13 +72,13 @@ async function main([name, ...args]) {
     process.stderr.write(usage)
     throw new Stop(name === undefined ? 'a command is needed' : `unknown command ${name}`, 2)
   }
-  // Options are read before anything is installed: a slip of the finger costs no minute.
+  // Options are parsed before any installation, so that a typing error fails at once.
   if (name === 'start' && parseStart(args).help) {
     process.stdout.write(startUsage)
     return 0
   }
   await install()
-  if (name !== 'ensure' && needsOtherNode()) return goOnUnderOwnNode([name ?? '', ...args])
+  if (name !== 'ensure' && needsOtherNode()) return rerunUnderInstalledNode([name ?? '', ...args])
   return command(args)
 }
 

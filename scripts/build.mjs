@@ -1,16 +1,16 @@
-/** The build of window, preload and Electron main, repeated only when something that goes into it changed. */
+/** Builds window, preload and Electron main, only when a source changed. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './install.mjs'
-import { say, stopwatch } from './say.mjs'
+import { say, stopwatch } from './messages.mjs'
 import { tool } from './tools.mjs'
 
 const SOURCES = ['core', 'electron', 'renderer', 'resources']
 const FILES = ['electron.vite.config.ts', 'package.json', 'package-lock.json']
 const stamp = join(root, 'out/.built')
 
-/** Name, size and time of every source, as one hash. */
+/** Hash of name, size and time of every source. */
 function fingerprint() {
   const hash = createHash('sha256')
   const add = (/** @type {string} */ file) => {
@@ -27,7 +27,7 @@ function fingerprint() {
   return hash.digest('hex')
 }
 
-/** Builds out/ where it is older than its sources. @returns {Promise<number>} 0, or the exit code of the build */
+/** Builds out/ if it is older than its sources. @returns {Promise<number>} 0, or the exit code of the build */
 export async function build({ always = false } = {}) {
   const now = fingerprint()
   const built = existsSync(join(root, 'out/renderer/index.html')) && existsSync(stamp)

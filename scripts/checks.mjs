@@ -1,4 +1,4 @@
-/** `npm test`, `npm run test:all` and `npm run check`: every step is run and counted, whatever the ones before it did. */
+/** `npm test`, `npm run test:all` and `npm run check`: every step runs and counts, regardless of failures before it. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -7,19 +7,19 @@ import { build } from './build.mjs'
 import { interruptCode } from './child.mjs'
 import { modules, root } from './install.mjs'
 import { testParts } from './parts.mjs'
-import { say, Stop, stopwatch } from './say.mjs'
+import { say, Stop, stopwatch } from './messages.mjs'
 import { tool } from './tools.mjs'
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Tally */
 /**
- * @typedef {[name: string, run: () => Promise<number | Tally>, lane?: 'beside']} Step a step yields an exit code, or its own
- *   counts; those beside run one after the other while the rest do, where there is a second core
+ * @typedef {[name: string, run: () => Promise<number | Tally>, lane?: 'beside']} Step a step returns an exit code, or its own counts; steps in lane `beside` run one after the
+ * other, in parallel with the rest if there is a second core
  */
 
 const report = join(root, 'out/vitest.json')
 const exit = (/** @type {Promise<{ code: number }>} */ run) => run.then(({ code }) => code)
 
-/** What was checked once is kept beside the packages: the second run looks at what changed. */
+/** Caches of the checks, beside the packages: a second run checks only changes. */
 const kept = (/** @type {string} */ name) => join(modules, '.cache', name)
 
 /** @param {string} part @returns {() => Promise<number>} */
@@ -37,7 +37,7 @@ const types = (part) => () =>
 
 /** @type {Step[]} */
 const typecheck = [
-  // The two long ones have a core each where there are two.
+  // The two long ones get a core each if there are two.
   ['types of node', types('node')],
   ['types of web', types('web'), 'beside'],
   ['types of core', types('core'), 'beside'],
@@ -52,8 +52,8 @@ const directions = [
 ]
 
 /**
- * Format and lint of every file: as long as the other checks together. They take the time that tests which wait for servers and for a
- * browser leave, and take none from them.
+ * Format and lint of every file, as long as the other checks together. They use the time that tests leave while waiting for
+ * servers and for a browser, and slow none of them.
  * @type {Step[]}
  */
 const style = [
@@ -68,9 +68,9 @@ const styleOfChanges = [
 ]
 
 /**
- * Runs a check on the changed files whose names match; on all files where git cannot tell what changed.
+ * Runs a check on the changed files whose names match; on all files if git cannot determine the changes.
  * @param {(files: string[]) => Promise<number>} check @param {RegExp} names
- * @param {string[]} [files] what changed
+ * @param {string[]} [files] changed files
  */
 export function onChanges(check, names, files = changed()) {
   if (files === undefined) return check(['.'])
@@ -93,8 +93,8 @@ const eslint = (files) =>
   exit(tool('eslint', ['--no-warn-ignored', ...files], { priority: constants.priority.PRIORITY_LOW }))
 
 /**
- * Files that differ from what the upstream branch has (from the last commit where there is none), new ones included.
- * @returns {string[] | undefined} undefined where git cannot tell
+ * Files that differ from the upstream branch (from the last commit if there is none), including new ones.
+ * @returns {string[] | undefined} undefined if git cannot determine them
  */
 function changed() {
   const git = (/** @type {string[]} */ ...args) =>
@@ -104,7 +104,7 @@ function changed() {
   try {
     base = git('merge-base', 'HEAD', '@{upstream}').trim()
   } catch {
-    // a branch of its own
+    // no upstream branch
   }
   try {
     return [
@@ -117,9 +117,7 @@ function changed() {
 }
 
 /**
- * @typedef {{ numPassedTests?: number, numFailedTests?: number, numPendingTests?: number, numTodoTests?: number,
- *   testResults?: { name: string, status: string, startTime?: number, endTime?: number,
- *     assertionResults: { status: string, fullName: string }[] }[] }} Report  what vitest's JSON reporter writes
+ * @typedef {{ numPassedTests?: number, numFailedTests?: number, numPendingTests?: number, numTodoTests?: number, |   testResults?: { name: string, status: string, startTime?: number, endTime?: number, |     assertionResults: { status: string, fullName: string }[] }[] }} Report  what vitest's JSON reporter writes
  */
 
 /** @param {string} text @returns {Report | undefined} */
@@ -132,7 +130,7 @@ function parsed(text) {
 }
 
 /**
- * Counts a vitest JSON report; a file that could not be loaded has no tests and counts as one failure.
+ * Counts a vitest JSON report; a file that failed to load has no tests and counts as one failure.
  * @param {string} text the report @param {number} code vitest's exit code @returns {Tally}
  */
 export function countVitest(text, code) {
@@ -144,13 +142,15 @@ export function countVitest(text, code) {
   const failed = (json.numFailedTests ?? 0) + broken.length
   return {
     passed: json.numPassedTests ?? 0,
-    // an error outside any test ends vitest with a code and leaves no failed test behind
+    // an error outside any test gives vitest a non-zero exit code without a failed test
     failed: failed === 0 && code !== 0 ? 1 : failed,
     skipped: (json.numPendingTests ?? 0) + (json.numTodoTests ?? 0),
   }
 }
 
-/** @param {string} text the report @returns {string[]} `file: test` of each that failed; of a file that could not be loaded, the file */
+/**
+ * @param {string} text the report @returns {string[]} `file: test` of each failure; for a file that failed to load, the file
+ */
 export function failures(text) {
   return (parsed(text)?.testResults ?? [])
     .filter(({ status }) => status === 'failed')
@@ -184,7 +184,7 @@ async function vitest(args, env) {
   return countVitest(text, code)
 }
 
-/** @returns {string} vitest's report of the last run; empty where it left none */
+/** @returns {string} vitest's report of the last run; empty if there is none */
 export function lastReport() {
   return existsSync(report) ? readFileSync(report, 'utf8') : ''
 }
@@ -194,8 +194,8 @@ export const totals = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
 /**
- * Runs the steps in order, and those beside in a lane of their own; prints the totals as the last line.
- * @param {Step[]} steps @returns {Promise<number>} exit code @throws {Stop} when a signal came
+ * Runs the steps in order, and those of lane `beside` in parallel; prints the totals as the last line.
+ * @param {Step[]} steps @returns {Promise<number>} exit code @throws {Stop} on a signal
  */
 export async function runSteps(steps) {
   const sum = { passed: 0, failed: 0, skipped: 0 }
@@ -234,16 +234,16 @@ export async function runSteps(steps) {
 /** `npm run typecheck`. */
 export const runTypecheck = () => runSteps(typecheck)
 
-/** `npm run check`: everything of `npm run test:all` that does not run the program. */
+/** `npm run check`: the steps of `npm run test:all` that do not run the program. */
 export const runChecks = () => runSteps([...typecheck, directions, ...style])
 
-/** What runs in the process of the tests, and one test of each family of real parts. */
+/** Projects that run in the test process, and one test of each family of real parts. */
 const QUICK = ['core', 'node', 'own-process', 'window', 'smoke'].map((project) => `--project=${project}`)
 
-/** `npm test`. @param {string[]} args handed to vitest */
+/** `npm test`. @param {string[]} args passed to vitest */
 export const runTests = (args) => runParts([...QUICK, ...args], styleOfChanges)
 
-/** `npm run test:all`. @param {string[]} args handed to vitest */
+/** `npm run test:all`. @param {string[]} args passed to vitest */
 export const runAllTests = (args) => runParts(args, style)
 
 /** @param {string[]} args @param {Step[]} formatAndLint */

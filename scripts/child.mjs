@@ -1,20 +1,20 @@
 /**
- * Child processes that never outlive boot. A signal that reaches boot, alone or with its whole process group, is handed
- * to the child; boot waits for it, and what the child left behind is ended.
+ * Child processes that never outlive boot. A signal that reaches boot, alone or with its whole process group, is forwarded to
+ * the child; boot waits for it, then ends the child's remaining processes.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 
 const SIGNALS = process.platform === 'win32' ? ['SIGINT', 'SIGTERM'] : ['SIGINT', 'SIGTERM', 'SIGHUP']
-/** Time a child has to close after a signal; the server itself needs at most two seconds. */
+/** Grace period of a child after a signal, ms; the server itself needs at most two seconds. */
 const GRACE_MS = 5000
 const KEPT_CHARS = 64 * 1024
 
 /** @type {NodeJS.Signals | undefined} */
 let interruptedBy
 
-/** The exit code of a run that a signal ended, or undefined while none came. */
+/** Exit code of a run ended by a signal; undefined without a signal. */
 export const interruptCode = () => (interruptedBy ? 128 + constants.signals[interruptedBy] : undefined)
 
 /**
@@ -72,13 +72,13 @@ function giveWay(pid, priority) {
   try {
     setPriority(pid, priority)
   } catch {
-    // it ended already, or the system has no priorities: it runs at the usual one
+    // it ended already, or the system has no priorities: normal priority
   }
 }
 
 /**
- * Ends boot when the npm that started it is gone: npm hands a signal to its shell, and the shell dies of it alone.
- * Does nothing where boot was not started by npm.
+ * Ends boot when the npm that started it is gone: npm forwards a signal to its shell, which dies of it alone. Does nothing if
+ * boot was not started by npm.
  */
 export function endWithNpm() {
   if (process.platform === 'win32' || !process.env.npm_lifecycle_event) return
@@ -93,7 +93,7 @@ export function endWithNpm() {
   timer.unref()
 }
 
-/** Every process of the machine; /proc first, since small containers have no ps. Empty where neither is there. */
+/** All processes of the machine; /proc first, since small containers have no ps. Empty if neither is available. */
 function processes() {
   try {
     if (existsSync('/proc/self/stat'))
@@ -114,7 +114,7 @@ function processes() {
 function fromProc(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // the name in parentheses may itself hold anything; the state and the parent follow the last one
+    // the name in parentheses may contain anything; the state and the parent follow the last one
     const ppid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
     return [{ pid: Number(pid), ppid, args }]
@@ -132,7 +132,9 @@ function alive(pid) {
   }
 }
 
-/** Processes below `root`, itself left out. @param {number | undefined} root */
+/**
+ * Processes below `root`, without `root`. @param {number | undefined} root
+ */
 export function descendants(root) {
   if (process.platform === 'win32' || root === undefined) return []
   const all = processes()
@@ -141,14 +143,14 @@ export function descendants(root) {
   return found.slice(1)
 }
 
-/** Gives what is left of an ended child's family half a second, then ends it. @param {number[]} pids */
+/** Ends the remaining processes of an ended child after half a second. @param {number[]} pids */
 async function sweep(pids) {
   for (let i = 0; i < 10 && pids.some(alive); i++) await new Promise((r) => setTimeout(r, 50))
   for (const pid of pids.filter(alive)) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // ended by itself in between
+      // it ended meanwhile
     }
   }
 }

@@ -1,14 +1,16 @@
-/** Whether the console can open as an Electron window here, and where its binary is. */
+/** Electron binary, and checks that a window can open on this machine. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './child.mjs'
 import { modules, nodeToUse } from './install.mjs'
-import { say, stopwatch } from './say.mjs'
+import { say, stopwatch } from './messages.mjs'
 
 const FETCH_MS = 60_000
 const folder = join(modules, 'electron')
 
-/** The binary, where a complete one is installed. @returns {string | undefined} */
+/**
+ * Path of the binary, if completely installed. @returns {string | undefined}
+ */
 export function electronBinary() {
   try {
     const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -20,7 +22,9 @@ export function electronBinary() {
   }
 }
 
-/** Why no window can open on this machine, whatever the binary. @returns {string | undefined} */
+/**
+ * Reason for which no window can open on this machine, with any binary. @returns {string | undefined}
+ */
 export function noWindowReason() {
   if (process.platform !== 'linux') return undefined
   if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return 'no display'
@@ -29,7 +33,7 @@ export function noWindowReason() {
 }
 
 /**
- * Finds the Electron binary where it can open a window, fetching it once within a minute where it is missing.
+ * Finds the Electron binary if a window can open, downloading it within a minute if missing.
  * @returns {Promise<{ file: string } | { reason: string }>}
  */
 export async function findElectron() {
@@ -37,7 +41,9 @@ export async function findElectron() {
   return reason ? { reason } : fetchElectron()
 }
 
-/** The same where no window is wanted. @returns {Promise<{ file: string } | { reason: string }>} */
+/**
+ * Finds or downloads the binary without the window check. @returns {Promise<{ file: string } | { reason: string }>}
+ */
 export async function fetchElectron() {
   const there = electronBinary()
   if (there) return { file: there }

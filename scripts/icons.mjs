@@ -1,34 +1,31 @@
 /**
- * Icons of the installed program, drawn from the two SVGs in resources/icons: PNGs for Linux, an .ico for Windows and an .icns for
- * macOS, both containers of the same PNGs. They are committed, because electron-builder would fetch a tool to make them.
+ * Icons of the installed program, rendered from the two SVGs in resources/icons: PNGs for Linux, an .ico for Windows and an
+ * .icns for macOS, both containers of the same PNGs. They are committed, because electron-builder would download a tool to make
+ * them.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { modules, root } from './install.mjs'
 
-/** Edges of the pictures, px. */
+/** Edge lengths, px. */
 const SIZES = [16, 24, 32, 48, 64, 128, 256, 512, 1024]
-/** Up to this edge the mark is drawn simpler. */
+/** Up to this edge length the simplified mark is used. */
 const SMALL = 48
 const ICO = [16, 24, 32, 48, 64, 128, 256]
-/** Types of an .icns whose picture is a PNG, with its edge; those of one edge twice are for screens of high density. */
+/** .icns types that hold a PNG, with its edge length; duplicates are for high-density screens. */
 const ICNS = [
-  ...[
-    ['icp4', 16],
-    ['icp5', 32],
-    ['icp6', 64],
-    ['ic07', 128],
-    ['ic08', 256],
-    ['ic09', 512],
-    ['ic10', 1024],
-  ],
-  ...[
-    ['ic11', 32],
-    ['ic12', 64],
-    ['ic13', 256],
-    ['ic14', 512],
-  ],
+  ['icp4', 16],
+  ['icp5', 32],
+  ['icp6', 64],
+  ['ic07', 128],
+  ['ic08', 256],
+  ['ic09', 512],
+  ['ic10', 1024],
+  ['ic11', 32],
+  ['ic12', 64],
+  ['ic13', 256],
+  ['ic14', 512],
 ]
 
 const folder = join(root, 'resources/icons')
@@ -37,7 +34,7 @@ const folder = join(root, 'resources/icons')
 async function draw(size) {
   const { createCanvas, loadImage } = createRequire(join(modules, '..', 'package.json'))('@napi-rs/canvas')
   const svg = readFileSync(join(folder, size > SMALL ? 'sluice.svg' : 'sluice-small.svg'), 'utf8')
-  // Drawn at its size, not scaled from another.
+  // Rendered at its size, not scaled.
   const image = await loadImage(
     Buffer.from(svg.replace(/width="\d+" height="\d+"/, `width="${size}" height="${size}"`)),
   )
@@ -79,7 +76,7 @@ function icns(pngs) {
   )
 }
 
-/** Draws all of them. @param {string} [into] @returns {Promise<number>} exit code */
+/** Renders all icons. @param {string} [into] @returns {Promise<number>} exit code */
 export async function icons(into = folder) {
   mkdirSync(into, { recursive: true })
   const pngs = new Map(await Promise.all(SIZES.map(async (size) => /** @type {const} */ ([size, await draw(size)]))))

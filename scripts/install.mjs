@@ -1,10 +1,10 @@
-/** Dependencies (npm ci, once per lock file and platform) and the Node that everything runs under. */
+/** Installs the dependencies (npm ci, once per lock file and platform) and the Node to run under. */
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { interruptCode, run } from './child.mjs'
-import { say, Stop, stopwatch } from './say.mjs'
+import { say, Stop, stopwatch } from './messages.mjs'
 
 /** The checkout. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -20,7 +20,7 @@ const wanted = () =>
     .update(`${process.platform} ${process.arch}`)
     .digest('hex')
 
-/** npm must not run on the Node inside the folder that it is about to replace. */
+/** PATH without the checkout's Node: npm must not run on the Node inside the folder that it is about to replace. */
 export const outerPath = () =>
   (process.env.PATH ?? '')
     .split(delimiter)
@@ -28,14 +28,14 @@ export const outerPath = () =>
     .join(delimiter)
 
 /**
- * Installs the dependencies unless this lock file's are there already.
- * @throws {Stop} with one line that says what failed and what to do
+ * Installs the dependencies unless those of this lock file are present.
+ * @throws {Stop} with one line that gives the cause and the fix
  */
 export async function install() {
   const want = wanted()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === want) return
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    // npm ci empties the folder behind the link, which somebody else may be using
+    // npm ci empties the folder behind the link, which another checkout may use
     const target = existsSync(modules) ? realpathSync(modules) : 'a folder that is not there'
     throw new Stop(
       `node_modules is a link to ${target}, whose packages are not those of this package-lock.json. Nothing was changed. ` +
@@ -70,7 +70,7 @@ export async function install() {
 }
 
 /**
- * Why npm failed and what to do, as one line.
+ * Cause of npm's failure and the fix, as one line.
  * @param {{ code: number, stderr: string, missing: boolean }} result
  */
 export function installFault({ code, stderr, missing }) {
@@ -95,15 +95,15 @@ export function installFault({ code, stderr, missing }) {
   return `${last ?? `npm ended with code ${code} and no message`}.${compiler} \`npm ci\` shows the whole message.`
 }
 
-/** Whether a Node version runs TypeScript as it is. @param {string} version */
+/** True if a Node version runs TypeScript directly. @param {string} version */
 export function stripsTypes(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major >= 24 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)
 }
 
 /**
- * The Node to run with: the one that npm installed, else the running one if it is new enough.
- * @throws {Stop} where neither will do
+ * Node to run with: the one that npm installed, else the running one if it is new enough.
+ * @throws {Stop} if neither is suitable
  */
 export function nodeToUse() {
   if (existsSync(ownNode)) return ownNode
@@ -114,12 +114,12 @@ export function nodeToUse() {
   )
 }
 
-/** Whether the rest has to go on under another Node than the running one. */
+/** True if boot must continue under another Node than the running one. */
 export const needsOtherNode = () =>
   !process.env.SLUICE_BOOTED && Number(process.versions.node.split('.')[0]) < 24 && nodeToUse() !== process.execPath
 
 /** Runs boot.mjs again under the Node to use. @param {string[]} args @returns {Promise<number>} its exit code */
-export async function goOnUnderOwnNode(args) {
+export async function rerunUnderInstalledNode(args) {
   const env = { ...process.env, SLUICE_BOOTED: '1' }
   return (await run(nodeToUse(), [join(root, 'scripts/boot.mjs'), ...args], { env })).code
 }

@@ -1,17 +1,27 @@
-/** Licences of what ships: read out of the packages themselves, joined into one text. */
+/** Licences of the shipped packages: read from the packages themselves, joined into one text. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './install.mjs'
-import { Stop } from './say.mjs'
+import { Stop } from './messages.mjs'
 
-/** Licences under which something may be part of Sluice: they ask for their text to go along, and for nothing else. */
+/** Allowed licences: they require only that their text is included. */
 export const ALLOWED = new Set([
-  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Zlib'],
-  ...['OFL-1.1', 'CC0-1.0', 'Unlicense'],
+  'MIT',
+  'MIT-0',
+  'ISC',
+  '0BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'Zlib',
+  'OFL-1.1',
+  'CC0-1.0',
+  'Unlicense',
 ])
 
 /**
- * Whether an SPDX expression leaves a choice that is allowed. `A OR B`: either; `A AND B`: both.
+ * True if an SPDX expression permits an allowed licence. `A OR B`: either; `A AND B`: both.
  * @param {string} expression
  */
 export const isAllowed = (expression) =>
@@ -22,7 +32,7 @@ export const isAllowed = (expression) =>
 
 /** @typedef {{ name: string, version: string, licence: string, text: string }} Licensed */
 
-/** Files of ours that somebody else made. */
+/** Third-party files in this repository. */
 const FILES = [
   {
     name: 'Inter (resources/fonts)',
@@ -32,13 +42,13 @@ const FILES = [
   },
 ]
 
-/** What a package says about itself. Older ones have an object, or a list. @param {any} manifest */
+/** Licence field of a package manifest. Older ones have an object, or a list. @param {any} manifest */
 function licenceOf({ license, licenses }) {
   const one = license ?? (Array.isArray(licenses) ? licenses.map((l) => l.type ?? l).join(' OR ') : licenses)
   return typeof one === 'string' ? one : String(one?.type ?? 'none')
 }
 
-/** Those of what a package contains itself are in a folder of some. @param {string} folder */
+/** Licence texts of a package, including those of components in its subfolders. @param {string} folder */
 const licenceTexts = (folder) =>
   readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => /^(licen[cs]es?|copying|notice)(\b|_)/i.test(name))
@@ -61,10 +71,10 @@ export function licensed(folder) {
   if (!isAllowed(licence)) {
     throw new Stop(`${folder} is under ${licence}, which is none of ${[...ALLOWED].join(', ')} (scripts/licences.mjs)`)
   }
-  // A build for one platform is under the licence of the package that it belongs to.
+  // A build for one platform has the licence of its main package.
   const main = path.replace(/-(linux|darwin|win32)-\w+(-\w+)?$/, '')
   const text = licenceTexts(path) || (existsSync(main) ? licenceTexts(main) : '')
-  // Some say it in their manifest alone: then that is what there is to pass on.
+  // Some packages state it in their manifest only; that statement is shipped.
   return { name: manifest.name, version: manifest.version, licence, text: text || statement(manifest) }
 }
 
@@ -93,7 +103,7 @@ export function licencesText(folders) {
   return [HEAD, ...parts].join('\n')
 }
 
-/** Packages whose code the build put into out/, as the build wrote them down. @returns {string[]} */
+/** Packages whose code is in out/, from the lists that the build wrote. @returns {string[]} */
 export function bundledPackages() {
   const folder = join(root, 'out/packages')
   if (!existsSync(folder)) throw new Stop('out/packages is not there. `npm run build` makes it.')

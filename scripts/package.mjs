@@ -1,14 +1,14 @@
-/** `npm run package`: the installers of this platform, in dist/. */
+/** `npm run package`: builds the installers of this platform, in dist/. */
 import { build } from './build.mjs'
 import { interruptCode } from './child.mjs'
 import { fetchElectron } from './desktop.mjs'
-import { say, Stop, stopwatch } from './say.mjs'
+import { say, Stop, stopwatch } from './messages.mjs'
 import { tool } from './tools.mjs'
 
 /**
- * Builds and packs. Electron is asked for first: without the internet that fails at once and in one line, electron-builder only after
- * a minute of trying.
- * @param {string[]} args handed to electron-builder, for example `--dir` for a folder in place of installers
+ * Builds and packs. Electron is looked up first: offline that fails at once and in one line, electron-builder only after a
+ * minute of retries.
+ * @param {string[]} args passed to electron-builder, for example `--dir` for a folder instead of installers
  * @returns {Promise<number>} exit code @throws {Stop}
  */
 export async function makePackage(args) {

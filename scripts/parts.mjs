@@ -1,11 +1,11 @@
 /**
- * System parts that tests use and npm cannot install: a Chromium for the browser suite, a C compiler for PADLL's stage, an SSH server
- * for sessions, containers for servers with a real systemd, and a Slurm to ask, which is optional.
+ * System packages that tests use and npm cannot install: Chromium for the browser suite, a C compiler for PADLL's stage, an SSH
+ * server for sessions, containers for servers with a real systemd, and optionally Slurm.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run } from './child.mjs'
-import { say, stopwatch } from './say.mjs'
+import { say, stopwatch } from './messages.mjs'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -21,7 +21,7 @@ const COMPILER = ['gcc', 'libc6-dev']
 const SSH = ['openssh-server', 'openssh-client']
 const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/usr/libexec/sshd']
 
-/** Servers with real parts: a Debian root, booted in a container. Root alone can do that, and on Linux alone. */
+/** Servers with real parts: a Debian root, booted in a container. Requires root, and Linux. */
 const SERVERS = ['mmdebstrap', 'systemd-container']
 
 const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge']
@@ -35,7 +35,7 @@ const isOnPath = (program) =>
 /** Stages run on Linux only. */
 const lacksCompiler = () => process.platform === 'linux' && !isOnPath('cc')
 
-/** The server is started by the tests themselves, on loopback, as the user who runs them. */
+/** The tests start the server themselves, on loopback, as the current user. */
 const lacksSshd = () =>
   process.platform !== 'win32' &&
   !(SSHD.some((file) => existsSync(file)) && isOnPath('ssh-keygen') && isOnPath('ssh-agent'))
@@ -45,7 +45,7 @@ const lacksServers = () =>
   process.getuid?.() === 0 &&
   !(isOnPath('mmdebstrap') && isOnPath('systemd-nspawn') && isOnPath('nsenter'))
 
-/** Started by the tests themselves, on loopback; slurmd wants root. */
+/** The tests start it themselves, on loopback; slurmd needs root. */
 const lacksSlurm = () => SLURM.slice(0, 2).some((name) => !existsSync(`/usr/sbin/${name}`)) || !isOnPath('squeue')
 
 const isDebian = () => {
@@ -57,9 +57,9 @@ const isDebian = () => {
 }
 
 /**
- * Finds Chromium, a C compiler and sshd; on Debian, as root, installs what is missing.
+ * Finds Chromium, a C compiler and sshd; on Debian, as root, installs missing ones.
  * @returns {Promise<{ env: Record<string, string>, missing?: string }>} env for the tests: CHROMIUM is its path, or
- *   SLUICE_NO_CHROMIUM says why there is none
+ *   SLUICE_NO_CHROMIUM states the reason that there is none
  */
 export async function testParts() {
   const wanted = [
@@ -69,7 +69,7 @@ export async function testParts() {
     ...(lacksServers() ? SERVERS : []),
   ]
   const canInstall = isDebian() && process.getuid?.() === 0
-  // Apart from the others: a release without it must not cost them.
+  // Separate from the others: a release without it must not prevent their installation.
   const groups = canInstall ? [wanted, lacksSlurm() ? SLURM : []].filter((names) => names.length > 0) : []
   for (const names of groups) await install(names)
   const file = chromium()

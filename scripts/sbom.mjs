@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { outerPath, root } from './install.mjs'
-import { Stop } from './say.mjs'
+import { Stop } from './messages.mjs'
 
 /** @typedef {{ 'bom-ref': string, properties?: { name: string, value: string }[] }} Component */
 /** @typedef {{ ref: string, dependsOn?: string[] }} Dependency */
@@ -11,8 +11,8 @@ import { Stop } from './say.mjs'
 const windows = process.platform === 'win32'
 
 /**
- * Prints npm's own bill of the lock file, without what is only there to build and test.
- * @param {string} [list] what the packing left: the folders of the packages that ship
+ * Prints npm's bill of the lock file, without build and test dependencies.
+ * @param {string} [list] output of the packing: the folders of the shipped packages
  * @returns {Promise<number>} exit code @throws {Stop}
  */
 export async function sbom(list) {
@@ -29,7 +29,7 @@ export async function sbom(list) {
   const options = { cwd: root, env, shell: windows, maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }
   const text = execFileSync(windows ? 'npm.cmd' : 'npm', args, /** @type {any} */ ({ ...options, encoding: 'utf8' }))
   const bill = JSON.parse(String(text))
-  // npm takes the folder's name for it.
+  // npm uses the folder's name.
   bill.metadata.component.name = lock[''].name
   const components = bill.components.filter((/** @type {Component} */ c) => ships.has(c['bom-ref']))
   const refs = new Set(components.map((/** @type {Component} */ c) => c['bom-ref']))
@@ -37,7 +37,7 @@ export async function sbom(list) {
   const dependencies = bill.dependencies
     .filter((/** @type {Dependency} */ { ref }) => ref === own || refs.has(ref))
     .map((/** @type {Dependency} */ d) => ({ ...d, dependsOn: (d.dependsOn ?? []).filter((ref) => refs.has(ref)) }))
-  // What is built into the window is a development dependency of npm's, and ships all the same.
+  // Packages bundled into the window are development dependencies in npm, but are shipped.
   const told = components.map((/** @type {Component & { scope?: string }} */ { properties = [], ...rest }) => ({
     ...rest,
     scope: 'required',

@@ -1,6 +1,6 @@
 /**
- * `npm run security`: Electron's security checklist, with the line that fulfils each item and the test that proves it. A line or a test
- * that is not there any more is an item that is open, and ends the report with exit code 1.
+ * `npm run security`: Electron's security checklist, with the line that implements each item and the test that verifies it. A
+ * missing line or test makes an item open, and ends the report with exit code 1.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const WINDOW_TEST = 'tests/node/attacks/window.test.ts'
 const PREFERENCES = 'finds no Node, no webview, no way out of its sandbox'
 
 /**
- * In the order and nearly the words of https://www.electronjs.org/docs/latest/tutorial/security
+ * In the order and nearly the wording of https://www.electronjs.org/docs/latest/tutorial/security
  * @type {readonly Item[]}
  */
 export const CHECKLIST = [
@@ -24,7 +24,7 @@ export const CHECKLIST = [
     item: 'Load only secure content',
     lines: [
       ['electron/main/window.ts', 'window.loadURL(`${APP_ORIGIN}/index.html`)'],
-      ['electron/main/lockdown.ts', 'done({ cancel: !isOurs(url)'],
+      ['electron/main/lockdown.ts', 'done({ cancel: !isAppAddress(url)'],
     ],
     tests: [[MAIN_TEST, 'gets no permission and no request out']],
   },
@@ -78,7 +78,7 @@ export const CHECKLIST = [
     item: 'Do not use enableBlinkFeatures',
     lines: [['electron/main/switches.ts', "'enable-blink-features'"]],
     tests: [
-      // Preferences are compared as a whole: one more would fail.
+      // Preferences are compared as a whole: an additional one would fail.
       [WINDOW_TEST, PREFERENCES],
     ],
   },
@@ -120,7 +120,7 @@ export const CHECKLIST = [
   },
   {
     item: 'Validate the sender of all IPC messages',
-    lines: [['electron/main/host-link.ts', '!isOurFrame(senderFrame)']],
+    lines: [['electron/main/host-link.ts', '!isAppFrame(senderFrame)']],
     tests: [[MAIN_TEST, 'hands a port to our own page only']],
   },
   {
@@ -144,7 +144,7 @@ export const CHECKLIST = [
 ]
 
 /**
- * `FILE:LINE` of the first line that has the text.
+ * `FILE:LINE` of the first line that contains the text.
  * @param {Place} place @param {string} folder @returns {string | undefined}
  */
 function lineOf([file, holds], folder) {
@@ -157,7 +157,7 @@ function lineOf([file, holds], folder) {
 }
 
 /**
- * The report, and how many items are open.
+ * Report, and the number of open items.
  * @param {readonly Item[]} [checklist] @param {string} [folder] of the checkout
  */
 export function securityReport(checklist = CHECKLIST, folder = root) {

@@ -1,6 +1,6 @@
 /**
- * `node scripts/smoke.mjs PROGRAM`: whether a packed program keeps its promises. Its fuses are read back; it is started with an empty
- * data folder, opens a history there, stays up, and neither it nor anything that it started listens on a port.
+ * `node scripts/smoke.mjs PROGRAM`: smoke test of a packed program. Reads its fuses back, and starts it with an empty data
+ * folder: it must open a history there and keep running, and neither it nor any child may listen on a port.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
@@ -9,15 +9,15 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { descendants } from './child.mjs'
 import { root } from './install.mjs'
-import { say } from './say.mjs'
+import { say } from './messages.mjs'
 
 const OPENS_MS = 60_000
 const STAYS_MS = 10_000
 
-/** @param {string} program @returns {Promise<string[]>} what is wrong with its fuses */
+/** @param {string} program @returns {Promise<string[]>} faults of its fuses */
 export async function wrongFuses(program) {
   const { FuseV1Options, getCurrentFuseWire } = await import('@electron/fuses')
-  // On macOS they are in the framework of the bundle, which is found by the bundle's own path.
+  // On macOS they are in the bundle's framework, which is found by the path of the bundle.
   const wire = await getCurrentFuseWire(program.replace(/(\.app)\/.*$/, '$1'))
   /** @type {Record<string, boolean>} */
   const wanted = JSON.parse(readFileSync(join(root, 'resources/packaging/fuses.json'), 'utf8'))
@@ -55,7 +55,7 @@ export function listening(pids) {
     .filter((line) => /LISTEN/.test(line) && pids.includes(Number(line.trim().split(/\s+/).at(column))))
 }
 
-/** Every process below one; Windows has no /proc and no ps. @param {number} pid @returns {number[]} */
+/** All descendants of a process; Windows has no /proc and no ps. @param {number} pid @returns {number[]} */
 function family(pid) {
   if (process.platform !== 'win32') return [pid, ...descendants(pid)]
   const query = 'Get-CimInstance Win32_Process | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId)" }'
@@ -69,7 +69,7 @@ function family(pid) {
   return found
 }
 
-/** @param {string} program @returns {Promise<string[]>} what is wrong with how it runs */
+/** @param {string} program @returns {Promise<string[]>} faults of the running program */
 export async function wrongRun(program, staysMs = STAYS_MS) {
   const data = mkdtempSync(join(tmpdir(), 'sluice-smoke-'))
   const child = spawn(program, [], { env: { ...process.env, SLUICE_DATA: data }, stdio: 'inherit' })

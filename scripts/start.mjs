@@ -1,11 +1,11 @@
-/** `npm start`: the console as an Electron window, or on loopback for a browser where there can be no window. */
+/** `npm start`: the console as an Electron window, or on loopback for a browser if no window is possible. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from './build.mjs'
 import { interruptCode, run } from './child.mjs'
 import { findElectron } from './desktop.mjs'
 import { nodeToUse, root } from './install.mjs'
-import { say, Stop } from './say.mjs'
+import { say, Stop } from './messages.mjs'
 
 export const startUsage = `Usage: npm start -- [options]
 
@@ -23,7 +23,7 @@ serves it on 127.0.0.1 and prints the address to open in a browser.
 /**
  * @param {string[]} args
  * @returns {{ help: boolean, web: boolean, port?: string, history?: string, scenario?: string }}
- * @throws {Stop} with code 2 on anything it does not know
+ * @throws {Stop} with code 2 on any unknown argument
  */
 export function parseStart(args) {
   const wrong = (/** @type {string} */ text) => new Stop(`${text}. \`npm start -- --help\` lists the options.`, 2)
@@ -49,12 +49,13 @@ export function parseStart(args) {
 }
 
 /**
- * What the process of the host is started with, as the desktop starts it too (electron/main/host-link.ts): see docs/decisions.md.
+ * Node flags and environment of the host process, the same as in the desktop (electron/main/host-link.ts): see
+ * docs/decisions.md.
  * @type {{ flags: string[], env: Record<string, string> }}
  */
 const HOST = JSON.parse(readFileSync(join(root, 'scripts/host-process.json'), 'utf8'))
 
-/** npm changes into the checkout; a relative path means the folder where the person typed it. @param {string} file */
+/** npm changes into the checkout; a relative path refers to the user's working directory. @param {string} file */
 const fromCaller = (file) => (file === ':memory:' ? file : resolve(process.env.INIT_CWD ?? process.cwd(), file))
 
 /** @param {ReturnType<typeof parseStart>} options @returns {Promise<number>} exit code */
@@ -73,13 +74,13 @@ export async function start(options) {
   if ('file' in electron) {
     say('opening the window ...')
     const { code } = await run(electron.file, [root, ...shared], { cwd: root })
-    // 127: a shared library is missing; above: killed by itself. Any other end is the window's own.
+    // 127: a shared library is missing; above: killed. Any other exit code comes from the window itself.
     if (code < 127 || interruptCode() !== undefined) return code
     reason = `Electron does not run here (exit ${code})`
   }
   say(`serving the console to a browser instead of a window: ${reason}`)
   const port = options.port === undefined ? [] : [`--port=${options.port}`]
-  // The bundle starts in less than half the time of the sources that it was made of.
+  // The bundle starts in less than half the time of its sources.
   const bundle = join(root, 'out/main/server.js')
   const server = existsSync(bundle) ? bundle : join(root, 'electron/server/main.ts')
   const flags = ['--disable-warning=ExperimentalWarning', ...HOST.flags]

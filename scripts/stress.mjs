@@ -1,14 +1,14 @@
-/** `npm run test:stress`: `npm test` several times over, some of them on a machine whose processors others use. */
+/** `npm run test:stress`: `npm test` several times, some of them on a machine under load. */
 import { spawn } from 'node:child_process'
 import { failures, lastReport, runTests } from './checks.mjs'
 import { nodeToUse } from './install.mjs'
-import { say, stopwatch } from './say.mjs'
+import { say, stopwatch } from './messages.mjs'
 
-/** Whether busy loops run beside each round. */
+/** Rounds; true: with busy loops in parallel. */
 const ROUNDS = [false, true, false, true, false]
 const LOOPS = 2
 
-/** @param {string[]} args handed to vitest @returns {Promise<number>} exit code: 0 where every round was green */
+/** @param {string[]} args passed to vitest @returns {Promise<number>} exit code: 0 if every round passed */
 export async function runStress(args) {
   /** @type {string[]} */
   const lines = []

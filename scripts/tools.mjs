@@ -1,14 +1,14 @@
-/** Programs of node_modules, run by Node itself: no shell, no .cmd shims, any path. */
+/** Programs of node_modules, run directly by Node: no shell, no .cmd shims, any path. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './child.mjs'
 import { modules, nodeToUse, root } from './install.mjs'
-import { Stop } from './say.mjs'
+import { Stop } from './messages.mjs'
 
-/** Programs whose package has another name. */
+/** Packages of programs with a different name. */
 const PACKAGES = { depcruise: 'dependency-cruiser', tsc: 'typescript' }
 
-/** @param {string} name @returns {string} the program's file @throws {Stop} where there is none */
+/** @param {string} name @returns {string} the program's file @throws {Stop} if it does not exist */
 export function toolFile(name) {
   const folder = join(modules, PACKAGES[/** @type {keyof typeof PACKAGES} */ (name)] ?? name)
   if (!/^[\w@/-]+$/.test(name) || !existsSync(join(folder, 'package.json'))) {

@@ -1,21 +1,21 @@
-/** Judges the record of a soak: each thing that must hold, with its figure and its bound. Pure. */
+/** Judges the record of a soak: each criterion with its value and its bound. Pure. */
 import type { MemoryLook, SoakRecord } from './record.ts'
 
 const MB = 2 ** 20
 
 /**
- * What memory may grow by over the steady part of a run: the larger of a part of its level and a floor.
+ * Allowed growth of memory over the steady part of a run: the larger of a fraction of its level and a floor.
  *
- * Heap: after a forced collection what is left repeats within about 1 % (caches that are full to another degree, a frame that is being
- * made, an export that goes on); a floor of 3 MB is the same for small runs. What leaks less than the bound over the jobs that end in the
- * steady part is not seen; the report says growth and bound of each job, and a longer run sees a smaller leak.
- * Outside of the heap: rings of numbers, whole or not there, about 200 kB a job; one stretch of exports at once is below the floor.
- * RSS: the same and what the allocator keeps for later; pages of half-empty arenas come and go by some per cent, so that it is
- * judged more coarsely and only as a second witness.
+ * Heap: after a forced collection the remainder varies by about 1 % (caches at different fill, a frame in progress, an export
+ * under way); the floor of 3 MB covers the same for small runs. A leak below the bound over the jobs that end in the steady
+ * part is not detected; the report states growth and bound per job, and a longer run detects a smaller leak. Outside of the
+ * heap: rings of numbers, allocated whole, about 200 kB a job; a series of exports at once is below the floor. RSS: the same
+ * and memory retained by the allocator; pages of half-empty arenas vary by some per cent, so it is judged more coarsely, as a
+ * secondary check.
  *
- * A run that ends before everything is full (`fullFromS`) is still filling rings of samples: a picture of the stages of some kB a sample,
- * counters of jobs, rows of locks. Measured 26 kB a sample of the heap at 500 jobs an hour; twice as much is allowed, so that only a gross
- * leak shows there.
+ * A run that ends before all rings are full (`fullFromS`) is still filling them: a snapshot of the stages of some kB a sample,
+ * counters of jobs, rows of locks. Measured 26 kB a sample of the heap at 500 jobs an hour; twice as much is allowed, so only a
+ * large leak shows there.
  */
 export const BOUNDS = {
   heap: { part: 0.03, floor: 3 * MB, fills: 52_000 },
@@ -23,11 +23,11 @@ export const BOUNDS = {
   rss: { part: 0.1, floor: 48 * MB, fills: 2 * MB },
 } as const
 
-/** SQLite frees whole pages and looks once a second; what comes in one of its seconds at the fastest pace lies above the quota. */
+/** SQLite frees whole pages and is checked once a second; the growth of one second at the fastest pace can exceed the quota. */
 const FILE_SLACK = 1.1
-/** A wall-clock delay below this is the machine's own, ms. */
+/** Wall-clock delays below this are attributed to the machine, ms. */
 export const LATE_MS = 1_000
-/** Looks of the steady part that a slope needs. */
+/** Minimum number of readings in the steady part for a slope. */
 const LOOKS_LEAST = 5
 
 export interface Verdict {
@@ -37,7 +37,7 @@ export interface Verdict {
   readonly isOk: boolean
 }
 
-/** Median of the slopes between all pairs, which one odd look does not move; per second of x. */
+/** Theil-Sen slope: median of the slopes between all pairs, robust against single outliers; per second of x. */
 export function slopeOf(xs: readonly number[], ys: readonly number[]): number {
   const slopes: number[] = []
   for (let i = 0; i < xs.length; i++) {
@@ -62,7 +62,8 @@ const MEASURES = { heap: 'heap', outside: 'memory outside of the heap', rss: 'RS
 
 function memoryVerdict(r: SoakRecord, measure: keyof typeof BOUNDS): Verdict {
   const looks = r.memory.filter((m) => m.atS >= r.steadyFromS)
-  const [first, last] = [looks[0], looks.at(-1)]
+  const first = looks[0]
+  const last = looks.at(-1)
   const what = `growth of the ${MEASURES[measure]} from second ${Math.round(r.steadyFromS)} on`
   if (!first || !last || looks.length < LOOKS_LEAST) {
     return { what, figure: `${looks.length} looks`, bound: `at least ${LOOKS_LEAST} looks`, isOk: false }
@@ -117,7 +118,7 @@ function periodVerdicts({ samples, targets }: SoakRecord): Verdict[] {
   ]
 }
 
-/** All that must hold of a soak. */
+/** Returns a verdict on every criterion of a soak. */
 export function judge(r: SoakRecord): Verdict[] {
   const lateMs = r.late[0]?.byMs ?? 0
   const { file } = r

@@ -1,14 +1,14 @@
-/** What a soak writes down about itself; the judge sees nothing else. */
+/** Record of a soak run, the only input of the judge. */
 
 /** Memory of the process after a forced collection, bytes. */
 export interface MemoryLook {
   /** Emulated seconds. */
   readonly atS: number
   readonly heap: number
-  /** Array buffers and what libraries hold beside the heap. */
+  /** Array buffers and memory of libraries outside the heap. */
   readonly outside: number
   readonly rss: number
-  /** Jobs that the console knows. */
+  /** Number of jobs known to the console. */
   readonly jobs: number
 }
 
@@ -16,12 +16,12 @@ export interface MemoryLook {
 export interface TargetPeriods {
   readonly target: string
   readonly expected: number
-  /** Periods in which it was measured, and those in which its controller decided. */
+  /** Periods in which it was measured, and in which its controller decided. */
   readonly sampled: number
   readonly decided: number
-  /** Periods in which a trouble of its server made either impossible. */
+  /** Periods in which a trouble of its server prevented either. */
   readonly excused: number
-  /** Emulated seconds of periods that are missing without an excuse, the first of them. */
+  /** Emulated seconds of missing periods without an excuse; the first of them only. */
   readonly missed: readonly number[]
 }
 
@@ -30,7 +30,7 @@ export interface SoakRecord {
     readonly seconds: number
     readonly periodMs: number
     readonly seed: number
-    /** Emulated seconds a wall second that were asked for, null for as fast as it goes, and those that were reached. */
+    /** Requested emulated seconds per wall second, null for unpaced, and the achieved value. */
     readonly speed: number | null
     readonly reached: number
     readonly wallS: number
@@ -44,18 +44,18 @@ export interface SoakRecord {
     readonly overdue: number
   }
   readonly memory: readonly MemoryLook[]
-  /** From here on as many jobs leave memory as come into it, emulated seconds. */
+  /** Emulated second from which as many jobs leave memory as enter it. */
   readonly steadyFromS: number
-  /** From here on every ring of samples and every table of a server has been gone through once, emulated seconds. */
+  /** Emulated second from which every ring of samples and every table of a server has wrapped once. */
   readonly fullFromS: number
   readonly samples: {
     readonly expected: number
     readonly taken: number
-    /** Samples that do not stand one period behind the one before, by emulated second. */
+    /** Samples not exactly one period after the one before, by emulated second. */
     readonly displaced: readonly number[]
   }
   readonly targets: readonly TargetPeriods[]
-  /** Samples that came later than they were due by the wall clock; the longest first. Empty where nothing paces. */
+  /** Samples later than due by the wall clock, longest first. Empty if unpaced. */
   readonly late: readonly { readonly atS: number; readonly byMs: number }[]
   readonly troubles: Readonly<Record<string, number>>
   readonly file: {
@@ -73,10 +73,10 @@ export interface SoakRecord {
   }
   readonly plans: { readonly sent: number; readonly unknown: readonly string[] }
   readonly audit: { readonly records: number; readonly broken: number | undefined }
-  /** What went wrong: lines on stderr, rejections, warnings, answers of the contract that were refusals. */
+  /** Errors: lines on stderr, rejections, warnings, refusals by the contract. */
   readonly errors: readonly string[]
-  /** Rules and timers of the product that are still on servers after the end. */
+  /** Rules and timers of Sluice left on servers after the end. */
   readonly leftOnServers: readonly string[]
-  /** What keeps the process after everything was closed. */
+  /** Handles that keep the process alive after everything was closed. */
   readonly handles: readonly string[]
 }

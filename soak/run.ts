@@ -1,4 +1,7 @@
-/** Entry point of the soak: reads the options, runs it, prints the report (with --json the record), exits 1 when something did not hold. */
+/**
+ * Entry point of the soak: reads the options, runs it, prints the report (with --json the record), exits 1 if a criterion
+ * failed.
+ */
 import { parseArgs } from 'node:util'
 import { isPassed, judge, reportText } from './judge.ts'
 import { soak } from './soak.ts'
@@ -14,7 +17,7 @@ const USAGE = `Usage: npm run soak -- [options]
   --seed S      (1)
   --json        print the record and the verdicts as JSON
 `
-/** How long the process may live on after everything was closed before that is a fault, ms. */
+/** Maximum time that the process may live on after everything was closed, ms. */
 const LINGER_MS = 5_000
 
 const { values } = parseArgs({
@@ -45,9 +48,14 @@ else {
   const seconds = Math.round(speed === null ? number('seconds', 60) : number('minutes', 0.1) * 60 * speed)
   const say = (line: string): void => void (values.json ? undefined : process.stdout.write(`${line}\n`))
   const record = await soak({
-    ...{ seconds, speed, jobs: number('jobs', 16), rate: number('rate', 0.01), periodMs: number('period', 100) },
+    seconds,
+    speed,
+    jobs: number('jobs', 16),
+    rate: number('rate', 0.01),
+    periodMs: number('period', 100),
     seed: number('seed', 0),
-    // Two hours go through the product's own times; a shorter run has shorter ones, or it would see nothing leave.
+    // A run of two hours exceeds the product's own retention times; a shorter run uses shorter ones, so that data expires at
+    // all.
     ...(seconds >= 7_200
       ? { forgetS: 3_600, recentS: 600 }
       : { forgetS: Math.round(seconds / 5), recentS: Math.round(seconds / 10) }),

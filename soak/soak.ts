@@ -1,6 +1,6 @@
 /**
- * The soak: the real host on an emulated cluster whose jobs come and go, with faults on, controllers in enforce, a small history on disk
- * and one window over a WebSocket; what happened is written down for the judge.
+ * Soak test: the real host on an emulated cluster with changing jobs and faults, controllers in enforce mode, a small history
+ * on disk and one window over a WebSocket; the run is recorded for the judge.
  */
 import { ENDED_JOBS } from '#core/adaptbf/ended-jobs.ts'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { openHost, type Host } from '#electron/host/host.ts'
 import { serveConsole, type Served } from '#electron/server/serve.ts'
 import { firstBrokenRecord } from '#electron/base/audit.ts'
 import { churnScenario, lifeSeconds } from './churn-scenario.ts'
-import { PeriodBook, samplesExpected } from './period-book.ts'
+import { PeriodCounter, samplesExpected } from './period-counter.ts'
 import type { MemoryLook, SoakRecord } from './record.ts'
 import { Troubles } from './troubles.ts'
 import { SoakWindow } from './window.ts'
@@ -23,24 +23,24 @@ import { SoakWindow } from './window.ts'
 export interface SoakOptions {
   /** Emulated seconds. */
   readonly seconds: number
-  /** Emulated seconds a wall second; null: as fast as it goes. */
+  /** Emulated seconds per wall second; null: unpaced. */
   readonly speed: number | null
-  /** Jobs that start in an hour. */
+  /** Jobs started per hour. */
   readonly jobs: number
   readonly rate: number
   readonly periodMs: number
   readonly seed: number
-  /** The records of jobs that are idle for so long are closed, s; they leave memory with the last sample that has one. */
+  /** Idle time after which a job's record is closed, s; the job leaves memory with its last sample that has a record. */
   readonly forgetS: number
-  /** Samples are in memory for so long, s. */
+  /** Time that samples stay in memory, s. */
   readonly recentS: number
-  /** Told of as it goes on. */
+  /** Progress callback. */
   readonly say: (line: string) => void
 }
 
-/** Least that the history takes: what a run of two hours keeps is several times as much. */
+/** Minimum history quota: a run of two hours writes several times as much. */
 const QUOTA = 16 * 2 ** 20
-/** Looks at memory, and an operator's doings: emulated seconds from one to the next, and the most of a run. */
+/** Memory readings and operator actions: interval in emulated seconds, and maximum per run. */
 const LOOK = { everyS: 20, most: 60 }
 const DOING = { everyS: 120, most: 24 }
 const TROUBLE_EVERY_S = 45
@@ -49,10 +49,10 @@ const KEEP = [
   ['1s', 3_600_000],
 ] as const
 
-/** Samples that the console keeps as taken, and how long a server keeps the counters of a job that is idle, s. */
+/** Samples kept in the raw tier, and time that a server keeps the counters of an idle job, s. */
 const RING = 1_800
 const SERVER_FORGETS_S = 900
-/** An emulator that stands still for so long will not go on, wall ms. */
+/** Wall time without progress after which the emulator counts as stopped, ms. */
 const STILL_MS = 90_000
 
 const spacing = ({ everyS, most }: typeof LOOK, seconds: number): number => Math.max(everyS, seconds / most)
@@ -68,7 +68,7 @@ function must<T>(result: Result<T>): T {
   throw new Error(`${result.error.what}: ${result.error.why ?? ''}`)
 }
 
-/** Everything that a program says when something is wrong, for as long as it listens. */
+/** Collects errors and warnings of the process until the returned function is called. */
 function listen(errors: string[]): () => void {
   const write = process.stderr.write.bind(process.stderr)
   const note = (what: string) => (e: unknown) =>
@@ -86,7 +86,7 @@ function listen(errors: string[]): () => void {
   }
 }
 
-/** One run, opened. */
+/** Running soak. */
 interface Running {
   readonly host: Host
   readonly served: Served
@@ -98,7 +98,7 @@ export async function soak(options: SoakOptions): Promise<SoakRecord> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'))
   const errors: string[] = []
   const deaf = listen(errors)
-  // Whoever called has its own, and the program its standard streams: what is left of them later is not the soak's.
+  // Standard streams are initialized before handles are counted, so that they are not attributed to the soak.
   void [process.stdout, process.stderr]
   const before = process.getActiveResourcesInfo().length
   try {
@@ -128,8 +128,14 @@ async function run(options: SoakOptions, folder: string, errors: string[]): Prom
   const historyFile = join(folder, 'history.sqlite')
   const host = must(
     await openHost({
-      ...{ shell: 'browser', historyFile, scenarioFile, seed, paced: false, reach: troubles.reach },
-      ...{ forgetMs: options.forgetS * 1000, recentMs: options.recentS * 1000 },
+      shell: 'browser',
+      historyFile,
+      scenarioFile,
+      seed,
+      paced: false,
+      reach: troubles.reach,
+      forgetMs: options.forgetS * 1000,
+      recentMs: options.recentS * 1000,
     }),
   )
   const { source } = host
@@ -139,19 +145,19 @@ async function run(options: SoakOptions, folder: string, errors: string[]): Prom
   const window = await SoakWindow.open(served.url)
   for (const [tier, keepMs] of KEEP) await window.api.history.setKeep({ tier, keepMs })
   await window.api.history.setQuota({ bytes: QUOTA })
-  const book = new PeriodBook(monitor, speed, (...of) => troubles.isBlind(...of))
+  const book = new PeriodCounter(monitor, speed, (...of) => troubles.isBlind(...of))
   const unwatched = monitor.onChange(() => book.look())
   window.start()
 
   const life = lifeSeconds(plan)
   const began = { wall: performance.now(), cpu: process.cpuUsage() }
-  // Only now, as the host would by itself: the first sample belongs to the run, too.
+  // Started here, as the host would do: the first sample belongs to the run, too.
   if (speed !== null) {
     source.start((at) => monitor.tick(at))
     source.setSpeed(speed)
   }
   const seen = await drive({ host, served, window }, options, historyFile)
-  // A sample that is being taken belongs to the run.
+  // A sample in progress belongs to the run.
   if (speed !== null) await source.stop()
   unwatched()
   const expected = samplesExpected(source.nowNs() / NS_PER_S, periodMs)
@@ -164,7 +170,7 @@ async function run(options: SoakOptions, folder: string, errors: string[]): Prom
   const ended = await end({ host, served, window }, errors)
   const { taken, displaced, ...periods } = book.counts()
   return {
-    run: { ...{ seconds, periodMs, seed, speed, wallS, reached }, cpuS: (cpu.user + cpu.system) / 1e6 },
+    run: { seconds, periodMs, seed, speed, wallS, reached, cpuS: (cpu.user + cpu.system) / 1e6 },
     jobs: { started: jobs, seen: ended.seen, most: seen.mostJobs, forgetS: options.forgetS, overdue },
     memory: seen.memory,
     steadyFromS: Math.max(seconds / 2, life + keptS),
@@ -192,7 +198,7 @@ async function run(options: SoakOptions, folder: string, errors: string[]): Prom
   }
 }
 
-/** Drives the run to its end, and looks at it on the way. */
+/** Drives the run to its end, with periodic checks. */
 async function drive(running: Running, options: SoakOptions, historyFile: string) {
   const { host, window } = running
   const { seconds, speed } = options
@@ -209,7 +215,7 @@ async function drive(running: Running, options: SoakOptions, historyFile: string
     else await new Promise((resolve) => setTimeout(resolve, 100))
     const atS = source.nowNs() / NS_PER_S
     if (atS > moved.atS) moved = { atS, wallMs: performance.now() }
-    // The emulator stands still for good when it breaks a promise of its own: that is told on stderr, and no reason to wait.
+    // After a violated invariant the emulator stops permanently and reports on stderr; waiting further is pointless.
     else if (performance.now() - moved.wallMs > STILL_MS) throw new Error(`nothing moves since second ${atS}`)
     const { size } = host.monitor.jobs
     mostJobs = Math.max(mostJobs, size)
@@ -217,7 +223,7 @@ async function drive(running: Running, options: SoakOptions, historyFile: string
       nextDoingS += spacing(DOING, seconds)
       const incident = host.incidents.notebooks.list()[0]?.id ?? null
       doing = doing.then(() => window.doings(source.toUnixMs(source.nowNs()), incident))
-      // What an export holds for a moment is no growth: a run as fast as it goes would otherwise pile them up.
+      // Memory of a running export is not growth: in an unpaced run, exports would pile up.
       if (speed === null) await doing
     }
     if (atS < nextLookS) continue
@@ -239,7 +245,7 @@ const progress = (host: Host, memory: readonly MemoryLook[]): string => {
   return `${Math.round(m?.atS ?? 0)} s: heap ${mb(m?.heap)}, outside ${mb(m?.outside)}, RSS ${mb(m?.rss)}, ${m?.jobs} jobs in memory, ${host.source.achieved.toFixed(1)}x`
 }
 
-/** Runs a virtual second, then lets the sockets and the timers of the program have their turn. */
+/** Runs a virtual second, then lets sockets and timers run. */
 async function forward(host: Host, toS: number): Promise<void> {
   await host.source.runTo(Math.round(toS * NS_PER_S), (atNs) => host.monitor.tick(atNs))
   for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
@@ -251,7 +257,7 @@ const usedOf = (host: Host): number => {
   return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
 }
 
-/** Stops what writes, looks at what it leaves, and closes everything. */
+/** Stops enforcing, checks for leftovers, and closes everything. */
 async function end({ host, served, window }: Running, errors: string[]) {
   const { monitor } = host
   const { history } = monitor
@@ -259,7 +265,7 @@ async function end({ host, served, window }: Running, errors: string[]) {
   await window.api.source.stopAll()
   await window.close()
   errors.push(...window.errors)
-  // The records of an hour are kept; those before are bound to them by the anchor.
+  // An hour of records is kept; earlier ones are covered by the anchor.
   const records = history.audit(0, Number.MAX_SAFE_INTEGER)
   const audit = { records: records.length, broken: firstBrokenRecord(records, history.auditAnchor()) }
   const evictions: Record<string, number> = {}
@@ -288,7 +294,7 @@ function leftOn({ source: { emulator } }: Host): string[] {
   return [...rules, ...timers]
 }
 
-/** What the event loop still waits for beyond what was there before; asked for some time, because sockets close in their turn. */
+/** Active handles of the event loop beyond those before; polled for some time, because sockets close asynchronously. */
 async function handlesAfter(before: number): Promise<string[]> {
   for (let i = 0; i < 40; i++) {
     if (process.getActiveResourcesInfo().length <= before) return []

@@ -1,7 +1,7 @@
 /**
- * What befalls the servers of the soak beyond what a scenario can say: they reboot (silent, then without rules, timers and counters),
- * fall silent, answer slowly or garbled, and lose their rules. Planned by a seed on the emulator's clock, and written down, so that the
- * judge knows which periods a server could not be measured in.
+ * Server faults of the soak that scenarios cannot express: servers reboot (silent, then without rules, timers and counters),
+ * hang, answer slowly or garbled, and lose their rules. Planned by a seed on the emulator's clock, and recorded, so that the
+ * judge knows the periods in which a server could not be measured.
  */
 import { randomStream } from '#core/base/random.ts'
 import { ok } from '#core/base/result.ts'
@@ -12,8 +12,8 @@ import type { NodeConnection } from '#electron/base/connection.ts'
 export type Trouble = 'reboot' | 'silent' | 'slow' | 'garbled' | 'rules-lost'
 const KINDS: readonly Trouble[] = ['reboot', 'silent', 'slow', 'garbled', 'rules-lost']
 
-/** One trouble of one server; nothing of it can be measured in [fromNs, toNs) where `isBlind`. */
-export interface Happened {
+/** One trouble of one server; it cannot be measured in [fromNs, toNs) if `isBlind`. */
+export interface TroubleEvent {
   readonly what: Trouble
   readonly host: string
   readonly fromNs: number
@@ -21,29 +21,30 @@ export interface Happened {
   readonly isBlind: boolean
 }
 
-/** How much later a slow server answers, wall ms. */
+/** Additional delay of a slow server, wall ms. */
 const SLOW_MS = 25
-/** Longest time of each kind, s. */
+/** Maximum duration of each kind, s. */
 const LASTS_S: Readonly<Record<Trouble, number>> = { reboot: 60, silent: 25, slow: 20, garbled: 6, 'rules-lost': 1 }
 
 export class Troubles {
   readonly #slow = new Set<string>()
   readonly #garbled = new Set<string>()
-  readonly happened: Happened[] = []
+  readonly happened: TroubleEvent[] = []
   garbledAnswers = 0
   slowAnswers = 0
 
-  /** The line to a node, as bad as it is at the moment. */
+  /** Wraps a connection to a node with its current troubles. */
   readonly reach = (node: NodeConnection): NodeConnection => ({
     ...node,
     exec: async (command) => {
-      // Readings only: a plan of hundreds of commands on a slow line would hold the emulated clock for minutes of real time.
+      // Readings only: a plan of hundreds of commands on a slow connection would block the emulated clock for minutes of real
+      // time.
       if (this.#slow.has(node.host) && command.includes('get_param')) {
         this.slowAnswers++
         await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
       }
       const answer = await node.exec(command)
-      // Read-backs stay whole: a plan whose read-back is garbled ends unknown, as it must, and the soak wants none of these.
+      // Read-backs stay intact: a plan with a garbled read-back correctly ends as unknown, which the soak does not allow.
       if (!answer.ok || !this.#garbled.has(node.host) || !command.includes('job_stats')) return answer
       this.garbledAnswers++
       return ok({ ...answer.value, stdout: garbled(answer.value.stdout) })
@@ -51,9 +52,9 @@ export class Troubles {
   })
 
   /**
-   * Puts the troubles of a run on the emulator's calendar, one every `everyS`, on one server after the other by chance.
+   * Schedules the troubles of a run in the emulator, one every `everyS`, each on a random server.
    *
-   * @param seconds  length of the run; the last quarter of a minute is quiet, so that it ends with whole servers.
+   * @param seconds  length of the run; the last 15 s are free of troubles, so that it ends with healthy servers.
    */
   play(cluster: EmulatedCluster, { seconds, everyS, seed }: { seconds: number; everyS: number; seed: number }): void {
     const random = randomStream(seed, 'soak/troubles')
@@ -71,7 +72,7 @@ export class Troubles {
     }
   }
 
-  /** Whether a server could not be measured for some moment of [fromNs, toNs]. */
+  /** True if a server could not be measured at some time in [fromNs, toNs]. */
   isBlind(host: string, fromNs: number, toNs: number): boolean {
     return this.happened.some((h) => h.isBlind && h.host === host && h.fromNs <= toNs && h.toNs >= fromNs)
   }
@@ -105,7 +106,7 @@ export class Troubles {
   }
 }
 
-/** Counters with bytes that no server prints, and an end that is missing: what a line at its limits makes of a table. */
+/** Garbles counters with bytes that no server prints, and cuts the end, like an overloaded connection. */
 function garbled(text: string): string {
   const lines = text.split('\n')
   return lines
@@ -114,7 +115,7 @@ function garbled(text: string): string {
     .join('\n')
 }
 
-/** Schedulers as after the module was loaded: no rule is left. */
+/** Resets the schedulers to their state after module load, without rules. */
 function loseRules({ oss, mds, scenario }: EmulatedCluster, host: string): void {
   const io = oss.filter((o) => o.name === host).map((o) => o.io)
   const metadata = mds.filter((m) => m.name === host).flatMap((m) => m.services)
@@ -125,7 +126,7 @@ function loseRules({ oss, mds, scenario }: EmulatedCluster, host: string): void 
   }
 }
 
-/** What a reboot takes: rules, timers, counters. */
+/** Drops the state lost in a reboot: rules, timers, counters. */
 function restart(cluster: EmulatedCluster, host: string): void {
   loseRules(cluster, host)
   const targets = [...cluster.osts, ...cluster.mds.flatMap((m) => m.mdts)].filter((t) => t.host === host)

@@ -1,6 +1,6 @@
 /**
- * A window of the soak: what a browser has open, over the WebSocket of the browser shell. One view after the other with the status and the
- * strip beside it, every frame acknowledged; now and then an operator's doings: the cursor in the past, a search, CSV, a bundle.
+ * Simulated window of the soak over the WebSocket of the browser shell: opens one view after the other beside status and strip,
+ * acknowledges every frame, and occasionally acts as an operator: cursor in the past, search, CSV, bundle.
  */
 import type { ContractRouterClient } from '@orpc/contract'
 import type { WebSocket } from 'ws'
@@ -16,7 +16,7 @@ type Open = (client: Client, stream: string) => Promise<AsyncIterator<Frame>>
 const HZ = 4
 /** Frames of a view before the next one is opened. */
 const STAYS = 12
-/** A view without a new frame for so long is left, wall ms: the emulator may stand still while a bundle is made. */
+/** Wall time without a new frame after which a view is left, ms: the emulator may pause while a bundle is written. */
 const PATIENCE_MS = 5_000
 
 const VIEWS: readonly Open[] = [
@@ -38,7 +38,7 @@ export class SoakWindow {
   frames = 0
   views = 0
   exports = 0
-  /** Refusals and faults of the contract. */
+  /** Refusals and errors of the contract. */
   readonly errors: string[] = []
   readonly #client: Client
   readonly #socket: WebSocket
@@ -62,7 +62,7 @@ export class SoakWindow {
     return this.#client
   }
 
-  /** Looks at the views until it is closed. */
+  /** Cycles through the views until closed. */
   start(): void {
     this.#running.push(
       this.#watch((c, stream) => c.source.status({ stream, hz: HZ }), Infinity),
@@ -71,7 +71,7 @@ export class SoakWindow {
     )
   }
 
-  /** What an operator does now and then, on a stretch that ends at `atMs`; errors are written down. */
+  /** Performs occasional operator actions on a range that ends at `atMs`; errors are recorded. */
   async doings(atMs: number, incident: string | null): Promise<void> {
     const span = { fromMs: atMs - 120_000, toMs: atMs - 1_000 }
     const steps: (() => Promise<unknown>)[] = [
@@ -114,7 +114,7 @@ export class SoakWindow {
         }
         n++
         asked = frames.next()
-        // One that is asked for and not waited for any more ends with the stream.
+        // An abandoned request ends with the stream.
         asked.catch(() => undefined)
         if (next.done === true) break
         this.frames++
@@ -155,7 +155,7 @@ export class SoakWindow {
   }
 }
 
-/** What a promise yields in time; undefined when it takes longer. */
+/** Result of a promise, or undefined after a timeout. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)))

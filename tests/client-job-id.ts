@@ -1,11 +1,11 @@
-/** Job id of a process as a Lustre client makes it: what tests render ids with. */
+/** Job id of a process as a Lustre client makes it; tests format ids with it. */
 import { JOB_ID_MAX } from '#core/lustre/job-id.ts'
 import type { JobName, NameCode, NameField } from '#core/lustre/job-name.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 
-/** What a client knows of a process that does I/O. */
+/** Properties of a process with I/O, as a client knows them. */
 export interface ClientProcess {
-  /** Its command as the kernel has it: at most 15 bytes, without a path. */
+  /** Command name in the kernel: at most 15 bytes, without a path. */
   readonly executable: ByteText
   readonly uid: number
   readonly gid: number
@@ -16,7 +16,7 @@ export interface ClientProcess {
   readonly job: ByteText | undefined
 }
 
-/** Threads of the kernel that do I/O for others; whatever their environment is, it is nobody's. */
+/** Kernel threads that do I/O on behalf of others; their environment belongs to no job. */
 const KERNEL_THREADS = [
   'ptlrpc',
   'ldlm',
@@ -30,11 +30,11 @@ const KERNEL_THREADS = [
   'll_ucp',
 ]
 
-/** Whether a command is that of a kernel thread, which gets no id of a scheduler. */
+/** True for kernel threads, which get no scheduler's id. */
 export const isKernelThread = (executable: ByteText): boolean =>
   KERNEL_THREADS.some((name) => executable.startsWith(name))
 
-/** `kworker/0:0` and its likes are one kind of thread. */
+/** `kworker/0:0` and similar names are one kind of thread. */
 const commandOf = (executable: ByteText): ByteText => (executable.startsWith('kworker/') ? 'kworker' : executable)
 
 const VALUES: Readonly<Record<NameCode, (p: ClientProcess) => ByteText>> = {
@@ -55,9 +55,9 @@ function valueOf(field: NameField, process: ClientProcess): ByteText {
 /**
  * Job id of a process.
  *
- * Source: spec/lustre 4.5. An empty id is possible; servers make no entry for it.
+ * Source: spec/lustre 4.5. An empty id is possible; servers create no entry for it.
  *
- * @returns  at most 31 bytes; what is longer is cut.
+ * @returns  at most 31 bytes; longer ids are truncated.
  */
 export const expandJobId = (name: JobName, process: ClientProcess): ByteText =>
   name

@@ -1,4 +1,4 @@
-/** Parameters as real servers printed them, where the answers are at hand: SLUICE_CORPUS names their folder. */
+/** Parameters as printed by real servers, where the recorded answers are available: SLUICE_CORPUS names their folder. */
 import { splitParams } from '../core/lustre/lctl.ts'
 import { profile, type Profile } from '../core/lustre/profile.ts'
 import { readCorpus, type CorpusRecord } from './node/corpus/records.ts'
@@ -9,16 +9,16 @@ export interface AnswerRecord extends CorpusRecord {
   readonly file: string
 }
 
-/** Every answer; none without a folder. */
+/** All answers; empty without a folder. */
 export const corpusRecords = (): readonly AnswerRecord[] =>
   CORPUS === '' ? [] : [...readCorpus(CORPUS)].flatMap(([file, records]) => records.map((r) => ({ ...r, file })))
 
 /** Output as bytes, one char code each. */
 export const bytesOf = (output: string): string => output
 
-/** One parameter that a server printed, with the newline that ends its value. */
+/** One parameter printed by a server, with its final newline. */
 export interface PrintedParam {
-  /** Where it comes from, for messages. */
+  /** Origin, for messages. */
   readonly at: string
   readonly profile: Profile
   readonly user: string
@@ -26,19 +26,19 @@ export interface PrintedParam {
   readonly value: string
 }
 
-// Options change the layout, and a pipe or a second command is not lctl's answer alone.
+// Options change the layout, and with a pipe or a second command the output is not only lctl's.
 const isPlainRead = (command: string): boolean =>
   /^(?:\/usr\/sbin\/)?lctl get_param (?!-)/.test(command) && !/[|;&<>]/.test(command)
 const BARE = /^(?:\/usr\/sbin\/)?lctl get_param -n '?([\w.@:-]+)'?$/
 
-/** Names and values of an answer; under -n there is no name in it, and only that of a single parameter is known. */
+/** Names and values of an answer; with -n the output has no names, and only that of a single parameter is known. */
 function valuesOf(r: CorpusRecord): Map<string, string> {
   const bare = BARE.exec(r.command)
   if (bare && r.exit === 0) return new Map([[bare[1] as string, r.stdout.replace(/\n$/, '')]])
   return isPlainRead(r.command) ? splitParams(r.stdout) : new Map<string, string>()
 }
 
-/** Every parameter that get_param commands printed, whatever the exit code. */
+/** Every parameter printed by get_param commands, with any exit code. */
 export const printedParams = (): readonly PrintedParam[] =>
   corpusRecords().flatMap((r) =>
     [...valuesOf(r)].map(([name, value]) => ({

@@ -1,4 +1,4 @@
-/** Servers for tests of rules: core/tbf's own service, written to and read back as text like a real one. */
+/** Servers for tests of rules: core/tbf's own service, written and read as text like a real one. */
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { profile } from '#core/lustre/profile.ts'
@@ -9,7 +9,7 @@ import type { RequestKey } from '#core/tbf/conditions.ts'
 
 export type Service = NrsService<RequestKey>
 
-/** Writes a value that the service must take. */
+/** Writes a value that the service must accept. */
 export function write(service: Service, value: string): void {
   const done = service.writeRule(value)
   if (!done.ok) throw new Error(`${value}: ${JSON.stringify(done.error)}`)
@@ -28,7 +28,7 @@ export function serviceWith(
   return service
 }
 
-/** What a server prints of its rules; empty where it answers with an error. */
+/** Rules as a server prints them; empty if it answers with an error. */
 export function rulesText(service: Service): string {
   const r = service.readRules()
   return r.ok ? r.value : ''

@@ -1,4 +1,4 @@
-/** What a period of AdapTBF costs a job: the allocator alone and how it grows, the ledger of pairs alone, the whole controller step. */
+/** Cost per job and period of AdapTBF: the allocator alone and its growth, the pair ledger alone, the whole controller step. */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { randomStream } from '../base/random.ts'
 import { TokenAllocator } from './allocation.ts'
@@ -7,14 +7,14 @@ import type { PeriodJob } from './job-ledger.ts'
 import { PairLedger } from './pair-ledger.ts'
 
 const PERIODS = 8
-/** Job-periods of one measurement: enough that compiled code and not the compiler is timed; fewer where each costs more. */
+/** Job-periods of one measurement: enough to time compiled code instead of the compiler; fewer where each costs more. */
 const ALLOCATOR_JOB_PERIODS = 400_000
 const OTHER_JOB_PERIODS = 50_000
 const SIZES: readonly number[] = [1_000, 3_000, 10_000, 30_000, 100_000]
 
 const made = new Map<number, PeriodJob[][]>()
 
-/** Periods of lenders and borrowers; the same jobs in each, listed in the same order. Made when first asked for. */
+/** Periods with lenders and borrowers; the same jobs in each, in the same order. Built on first use. */
 function periodsOf(count: number): PeriodJob[][] {
   const known = made.get(count)
   if (known) return known
@@ -27,7 +27,7 @@ function periodsOf(count: number): PeriodJob[][] {
   return periods
 }
 
-/** ns per job and period of `step`, over as many periods as make a measurement. */
+/** Time of `step`, ns per job and period, over a full measurement. */
 function timed(jobPeriods: number, count: number, now: () => number, step: (period: number) => void): number {
   const rounds = Math.max(1, Math.round(jobPeriods / count))
   const start = now()
@@ -47,14 +47,15 @@ function allocatorRun(count: number): (now: () => number) => number {
   }
 }
 
-/** Demand and nodes of the same jobs added up and shared out by nodes: what no allocator can leave out. */
+/** Lower bound of an allocator: adds up demand and nodes of the same jobs and divides by nodes. */
 function sharesRun(count: number): (now: () => number) => number {
   const shares = new Float64Array(count)
   return (now) => {
     const all = periodsOf(count)
     return timed(ALLOCATOR_JOB_PERIODS, count, now, (period) => {
       const jobs = all[period] ?? []
-      let [nodes, demand] = [0, 0]
+      let nodes = 0
+      let demand = 0
       for (const job of jobs) {
         nodes += job.nodes ?? 1
         demand += job.demand
@@ -64,17 +65,23 @@ function sharesRun(count: number): (now: () => number) => number {
   }
 }
 
-/** The whole period over its jobs. */
+/** Growth of a whole period with the number of jobs. */
 function growthOf(id: string, run: (count: number) => (now: () => number) => number, note: string): Growth {
   const runs = new Map(SIZES.map((count) => [count, run(count)]))
   return {
-    ...{ id, unit: 'exponent', sizes: SIZES, axis: 'size', must: { most: 1.15 }, note, paper: 'linear in active jobs' },
+    id,
+    unit: 'exponent',
+    sizes: SIZES,
+    axis: 'size',
+    must: { most: 1.15 },
+    note,
+    paper: 'linear in active jobs',
     cost: (now, count) => count * (runs.get(count)?.(now) ?? NaN),
     limit: 'linear work; the records of the largest sizes no longer fit the caches',
   }
 }
 
-/** The ledger of pairs alone: what a period lends and reclaims, attributed. */
+/** The pair ledger alone: attributes the tokens lent and reclaimed in a period. */
 function benchPairs(count: number): Bench {
   const draw = randomStream(7, `pairs/${count}`)
   const ids = Array.from({ length: count }, (_, at) => `job-${at}`)
@@ -120,7 +127,10 @@ function benchController(count: number): Bench {
 
 export const benches: readonly (Bench | Growth)[] = [
   ...SIZES.map((count) => ({
-    ...{ id: `adaptbf.allocate.${count}`, unit: 'ns/job', run: allocatorRun(count), baseline: sharesRun(count) },
+    id: `adaptbf.allocate.${count}`,
+    unit: 'ns/job',
+    run: allocatorRun(count),
+    baseline: sharesRun(count),
     ...(count === 1000 && { must: { most: 500 } }),
     note: 'initial shares, redistribution, reclaim and remainders of one period',
     beside: 'shares by nodes alone: no lending, no remainders, no records',
@@ -130,7 +140,7 @@ export const benches: readonly (Bench | Growth)[] = [
   growthOf(
     'adaptbf.allocate.growth',
     allocatorRun,
-    `time of a period over ${SIZES[0]} to ${SIZES.at(-1)} jobs; the bound is a wish of our own`,
+    `time of a period over ${SIZES[0]} to ${SIZES.at(-1)} jobs; the bound is our own target`,
   ),
   ...[100, 1_000, 10_000].map(benchPairs),
   ...[1_000, 10_000, 100_000].map(benchController),

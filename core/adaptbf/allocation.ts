@@ -1,9 +1,9 @@
 /**
- * The token allocation of one target, period by period: priority, redistribution, re-compensation. One allocator per OST;
- * it talks to no other, reads no clock and measures nothing.
+ * Token allocation of one target per observation period: priority, redistribution, re-compensation. One independent allocator per OST; it
+ * reads no clock and measures nothing.
  *
- * Invariants: the tokens of a period sum to its budget (or to 0 when no job is active); all records sum to 0; a job's record
- * moves by its initial minus its final tokens; the order of the input changes nothing.
+ * Invariants: the tokens of a period sum to its budget (or to 0 when no job is active); all records sum to 0; a job's record moves by its
+ * initial minus its final tokens; the order of the input changes nothing.
  */
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
 import { MAX_BUDGET, tokenBudget } from './budget.ts'
@@ -16,19 +16,19 @@ import type { Coefficient } from '../controllers/settings.ts'
 import { recompensate } from './recompensation.ts'
 import { redistribute } from './redistribution.ts'
 
-/** What one target observed in the period that just ended. */
+/** Observation of one target for the period that just ended. */
 export interface ObservedPeriod {
   /** Largest token rate of the target, T, RPC/s, > 0. */
   readonly maxRatePerSec: number
   /** Nominal length of the period, s, > 0. */
   readonly dtSeconds: number
-  /** In any order; a job without demand may be listed. */
+  /** In any order; jobs without demand may be included. */
   readonly jobs: readonly PeriodJob[]
 }
 
-/** The outcome of a period: the active jobs in columns, highest priority first. Nothing changes it afterwards. */
+/** Allocation of a period: the active jobs in columns, highest priority first. Immutable. */
 export interface AllocatedPeriod {
-  /** Tokens of the period, M; nobody's when no job is active. */
+  /** Tokens of the period, M; not allocated if no job is active. */
   readonly budget: number
   /** JobIDs, shape [n]. */
   readonly ids: readonly string[]
@@ -36,27 +36,27 @@ export interface AllocatedPeriod {
   readonly tokens: Float64Array
   /** Tokens lent (+) or borrowed (-) so far, shape [n]. */
   readonly records: Float64Array
-  /** What the period moved, shape [n]: new record - old record. */
+  /** Change by the period, shape [n]: new record - old record. */
   readonly recordDeltas: Float64Array
 }
 
-/** What a period moved between the records, in its two steps. Both sum to 0; together they are the record deltas. */
+/** Tokens moved between the records in a period, by step. Both sum to 0; together they are the record deltas. */
 export interface PeriodFlows {
   /** JobIDs, shape [n]. */
   readonly ids: readonly string[]
-  /** Step 2: tokens given (+) or received (-) out of the surplus, shape [n]. */
+  /** Step 2: tokens given (+) or received (-) from the surplus, shape [n]. */
   readonly redistributed: Float64Array
-  /** Step 3: tokens given back (+) or got back (-), shape [n]. */
+  /** Step 3: tokens given back (+) or received back (-), shape [n]. */
   readonly recompensated: Float64Array
 }
 
-/** How an allocator deviates from the paper. */
+/** Deviations of an allocator from the paper. */
 export interface AllocatorOptions {
   /** Default: `max`, as the paper prints it. */
   readonly coefficient?: Coefficient | undefined
 }
 
-/** Why a period is refused. */
+/** Reasons for refusing a period. */
 export type AllocationCode = JobCode | 'BAD_RATE' | 'BAD_PERIOD' | 'BUDGET_TOO_LARGE'
 export interface AllocationFailure extends Failure {
   readonly code: AllocationCode
@@ -65,8 +65,8 @@ export interface AllocationFailure extends Failure {
 /**
  * Allocates the tokens of one target by AdapTBF.
  *
- * Source: AdapTBF III-C, equations (1)-(25). Deviations: named where they are made, in `distribute`, `allocateInitially`,
- * `redistribute` and `recompensate`; jobs that ended can be retired (`ENDED_JOBS`).
+ * Source: AdapTBF III-C, equations (1)-(25). Deviations: documented in `distribute`, `allocateInitially`, `redistribute` and
+ * `recompensate`; jobs that ended can be retired (`ENDED_JOBS`).
  */
 export class TokenAllocator {
   readonly #ledger = new JobLedger()
@@ -80,7 +80,7 @@ export class TokenAllocator {
     this.#coefficient = coefficient
   }
 
-  /** An allocator that goes on from a state that was checked. */
+  /** Creates an allocator from a validated state. */
   static adopt({ jobs }: AllocatorState, options?: AllocatorOptions): TokenAllocator {
     const allocator = new TokenAllocator(options)
     allocator.#ledger.adopt(jobs)
@@ -93,7 +93,7 @@ export class TokenAllocator {
     return allocator
   }
 
-  /** Everything that the next period depends on, as plain data. */
+  /** Returns all state that the next period depends on, as plain data. */
   save(): AllocatorState {
     const { ids, record, rho } = this.#ledger
     return {
@@ -108,14 +108,14 @@ export class TokenAllocator {
   }
 
   /**
-   * Forgets the tokens of the last period, as after a period without active jobs: for when their rules were not in force,
-   * because they had expired or were never written.
+   * Discards the tokens of the last period, as after a period without active jobs. For rules that were not in force because they expired
+   * or were never written.
    */
   forgetTokens(): void {
     this.#period++
   }
 
-  /** Forgets jobs that ended, none of them active in the last period; what they leave goes to `ENDED_JOBS`. */
+  /** Removes jobs that ended, none of them active in the last period; their records and remainders go to `ENDED_JOBS`. */
   retire(jobs: ReadonlySet<string>): void {
     this.#ledger.retire(jobs)
   }
@@ -123,7 +123,7 @@ export class TokenAllocator {
   /**
    * Evaluates the period that ended and allocates the next one.
    *
-   * @returns  the allocation, or why the input cannot be counted; the state is then as it was.
+   * @returns  the allocation, or the reason for refusing the input; the state is then unchanged.
    * @complexity  O(n log n) in the active jobs at worst, about O(n) while they stay the same.
    */
   step(period: ObservedPeriod): Result<AllocatedPeriod, AllocationFailure> {
@@ -145,24 +145,24 @@ export class TokenAllocator {
     return ok(this.#store(slots, columns))
   }
 
-  /** Every job ever active and its record, tokens lent (+) or borrowed (-); sums to 0. */
+  /** Returns the record of every job ever active, tokens lent (+) or borrowed (-); sums to 0. */
   records(): Map<string, number> {
     return this.#ledger.records()
   }
 
-  /** Running rounding remainder of a job, tokens; undefined where the job was never active. All of them sum to 0. */
+  /** Returns the running rounding remainder of a job, tokens; undefined if the job was never active. All remainders sum to 0. */
   remainder(id: string): number | undefined {
     const slot = this.#ledger.slotOf(id)
     return slot === undefined ? undefined : this.#ledger.rho[slot]
   }
 
-  /** Tokens that the last period allocated to a job; undefined where the job was not active in it. */
+  /** Returns the tokens that the last period allocated to a job; undefined if the job was not active in it. */
   previousTokens(id: string): number | undefined {
     const slot = this.#ledger.slotOf(id)
     return slot !== undefined && this.#ledger.activeIn[slot] === this.#period ? this.#ledger.tokens[slot] : undefined
   }
 
-  /** What the last period moved between the records. */
+  /** Returns the tokens that the last period moved between the records. */
   flows(): PeriodFlows {
     const { count, surplus, received, reclaimed, repaid } = this.#columns
     const redistributed = new Float64Array(count)
@@ -174,7 +174,7 @@ export class TokenAllocator {
     return { ids: this.#ids, redistributed, recompensated }
   }
 
-  /** The three steps of the last period that was not refused; built on demand, it costs more than the period itself. */
+  /** Returns the three steps of the last accepted period. Built on demand; costs more than the period itself. */
   explain(): PeriodSteps {
     return explainPeriod(this.#columns, this.#ids)
   }
@@ -213,7 +213,8 @@ export class TokenAllocator {
       ledger.activeIn[slot] = this.#period
       recordDeltas[i] = finalRecord[i]! - before[i]!
     }
-    const [tokens, records] = [final.slice(0, count), finalRecord.slice(0, count)]
+    const tokens = final.slice(0, count)
+    const records = finalRecord.slice(0, count)
     return { budget, ids: this.#ids, tokens, records, recordDeltas }
   }
 }

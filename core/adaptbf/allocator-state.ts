@@ -1,15 +1,15 @@
-/** What a restart of the console must not lose of an allocator, and the check of what a file says it was. */
+/** Saved state of an allocator and its validation. */
 import { type Failure, type Result, fail, ok } from '../base/result.ts'
 import { MAX_BUDGET } from './budget.ts'
 
-/** One job that was ever active. */
+/** State of one job that was ever active. */
 export interface JobState {
   readonly id: string
   /** Tokens lent (+) or borrowed (-). */
   readonly record: number
   /** Running rounding remainder, tokens. */
   readonly rho: number
-  /** Final tokens of the last period; null where the job was not active in it. */
+  /** Final tokens of the last period; null if the job was not active in it. */
   readonly tokens: number | null
 }
 
@@ -23,25 +23,26 @@ export type Fields = Readonly<Record<string, unknown>>
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A saved state that is not one. What it would have restored is lost; nothing else is. */
+/** Failure for an invalid saved state: the state is discarded, nothing else is lost. */
 export const badState = (why: string): { readonly ok: false; readonly error: Failure } =>
   fail({
     code: 'BAD_STATE',
     what: 'The saved records cannot be restored',
     why,
-    unaffected: 'Jobs are controlled from empty records.',
+    unaffected: 'Control starts with empty records.',
   })
 
-/** The state, if it is one that an allocator can have been in. */
+/** Validates a saved allocator state. */
 export function checkAllocatorState(saved: unknown): Result<AllocatorState> {
-  if (!isFields(saved) || saved.version !== 1) return badState('it is not of version 1')
+  if (!isFields(saved) || saved.version !== 1) return badState('its version is not 1')
   if (!Array.isArray(saved.jobs)) return badState('jobs is not a list')
   const jobs: JobState[] = []
   const seen = new Set<string>()
-  let [records, remainders] = [0, 0]
+  let records = 0
+  let remainders = 0
   for (const [at, job] of (saved.jobs as readonly unknown[]).entries()) {
     if (!isJobState(job, saved.jobs.length)) return badState(`jobs[${at}] is not a job`)
-    if (seen.has(job.id)) return badState(`job ${JSON.stringify(job.id)} is there twice`)
+    if (seen.has(job.id)) return badState(`job ${JSON.stringify(job.id)} is listed twice`)
     seen.add(job.id)
     records += job.record
     remainders += job.rho

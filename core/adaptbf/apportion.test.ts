@@ -10,7 +10,7 @@ function table(given: readonly number[], needed: readonly number[]): number[][] 
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0)
 
-/** Two lists of whole numbers above 0 with the same sum. */
+/** Two lists of positive integers with the same sum. */
 const sums = fc
   .tuple(
     fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 90 }),
@@ -54,7 +54,7 @@ describe('apportion', () => {
     ])
   })
 
-  it('does nothing for nobody', () => {
+  it('does nothing without givers and takers', () => {
     expect(table([], [])).toEqual([])
   })
 })

@@ -1,19 +1,16 @@
-/**
- * Whole tokens from givers to takers: who gave what to whom, when the rows and the columns of that table are known and
- * nothing else.
- */
+/** Distribution of whole tokens from givers to takers: fills a table of which only the row and column sums are known. */
 import { EPS } from './rounding.ts'
 
-/** Cells of a table that is filled in proportion; a larger one is filled along its diagonal. */
+/** Largest table, in cells, that is filled in proportion; a larger one is filled along its diagonal. */
 const DENSE_CELLS = 1 << 12
 
 /**
  * Fills the table with the given sums and calls `move` for every cell that is not 0, row by row.
  *
- * Each giver in turn divides its tokens over the takers in proportion to what these still need, by largest remainder, of
- * equal ones the first taker. The need sums to what is still to be given, so no share exceeds a need, and the last giver
- * meets every need exactly. A table of more than 4096 cells is filled along its diagonal instead, first giver to first
- * taker, which is linear and has at most one cell for each row and column.
+ * Each giver in turn divides its tokens over the takers in proportion to their remaining need, by largest remainder, ties to the first
+ * taker. Needs and remaining tokens have the same sum, so no share exceeds a need, and the last giver meets every need exactly. A table
+ * of more than 4096 cells is filled along its diagonal instead, first giver to first taker, which is linear and has at most one cell for
+ * each row and column.
  *
  * Source: the paper gives sums by job only; this attribution is Sluice's own.
  *
@@ -44,13 +41,13 @@ function inProportion(
     for (let t = 0; t < need.length; t++) {
       const share = (tokens * need[t]!) / all
       part[t] = Math.min(need[t]!, Math.floor(share + EPS))
-      // Whole billionths, so that equal fractions stay equal and the order decides.
+      // Rounded to billionths, so that equal fractions stay equal and the order breaks ties.
       rest[t] = Math.round((share - part[t]!) * 1e9)
       left -= part[t]!
       if (part[t]! < need[t]!) open.push(t)
     }
     if (left > 0) open.sort((a, b) => rest[b]! - rest[a]! || a - b)
-    // What flooring keeps back is less than the number of fractions, so one more each is enough.
+    // Flooring leaves fewer tokens than there are fractions, so one more each is enough.
     for (let i = 0; i < left; i++) part[open[i]!]!++
     for (let t = 0; t < need.length; t++) {
       if (part[t] === 0) continue

@@ -1,26 +1,25 @@
-/** `autoT`: the largest token rate of a target found from how busy its device is, instead of measured beforehand. */
+/** `autoT`: adapts the largest token rate of a target to the utilisation of its device instead of requiring a calibration. */
 
-/** One period of one target, as far as its rate is concerned. */
+/** Evidence of one period of one target for adapting its rate. */
 export interface RateEvidence {
-  /** Part of the period in which the device was busy, 0..1. */
+  /** Fraction of the period in which the device was busy, 0..1. */
   readonly deviceBusy: number
   /** RPCs that the target served in the period, all jobs. */
   readonly served: number
   /** Token budget of the period, M. */
   readonly budget: number
-  /** Whether RPCs waited for tokens at its end. */
+  /** True if RPCs were waiting for tokens at its end. */
   readonly hasBacklog: boolean
   /** Length of the period, s. */
   readonly dtSeconds: number
 }
 
 /**
- * The largest token rate for the next period, RPC/s.
+ * Returns the largest token rate for the next period, RPC/s.
  *
- * A device that was busy all the time and still did not serve the budget is slower than T: T moves a fifth of the way to
- * what was served. A device with time to spare, while the budget was used up and RPCs waited, can do more: T rises by half a
- * percent. Anything else leaves T alone; to judge by the backlog without the device's time would drive T down under
- * bursts.
+ * If the device was busy all the time and the budget was not served, the device is slower than T: T moves a fifth of the way to the
+ * served rate. If the device had idle time while the budget was used up and RPCs waited, T rises by half a percent. Otherwise T stays;
+ * judging by the backlog without the device's busy time would reduce T under bursts.
  *
  * Source: spec/adaptbf 9; not in the paper.
  */

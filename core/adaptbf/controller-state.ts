@@ -1,24 +1,24 @@
-/** A controller as plain data, and the check of what a file says it was. */
+/** Saved state of a controller and its validation. */
 import { type Result, ok } from '../base/result.ts'
 import type { Allocation, Decision } from '../control/controller.ts'
 import { RATE_MAX, RATE_MIN } from '../lustre/nrs-tbf-rule.ts'
 import { type AllocatorState, badState, checkAllocatorState, isFields } from './allocator-state.ts'
 import { type PairLedgerState, checkPairLedgerState } from './pair-ledger-state.ts'
 
-/** A controller of one target between two periods. JSON carries it without loss. */
+/** State of the controller of one target between two periods. JSON preserves it exactly. */
 export interface AdapTbfState {
   readonly version: 1
-  /** T as `autoT` left it, RPC/s. */
+  /** T as adapted by `autoT`, RPC/s. */
   readonly maxRatePerSec: number
   readonly allocator: AllocatorState
   readonly pairs: PairLedgerState
-  /** What is held while nothing can be evaluated. */
+  /** Allocation that is held while no period can be evaluated. */
   readonly last: Pick<Decision, 'budget' | 'allocations'>
 }
 
-/** The state, if it is one that a controller can have been in: records and pairs must say the same of every job. */
+/** Validates a saved controller state; records and pairs must agree for every job. */
 export function checkAdapTbfState(saved: unknown): Result<AdapTbfState> {
-  if (!isFields(saved) || saved.version !== 1) return badState('it is not of version 1')
+  if (!isFields(saved) || saved.version !== 1) return badState('its version is not 1')
   const { maxRatePerSec } = saved
   if (!(typeof maxRatePerSec === 'number' && Number.isFinite(maxRatePerSec) && maxRatePerSec > 0)) {
     return badState('the rate is not above 0')
@@ -40,11 +40,11 @@ export function checkAdapTbfState(saved: unknown): Result<AdapTbfState> {
 
 function checkLast(last: unknown): Result<AdapTbfState['last']> {
   if (!isFields(last) || !Number.isSafeInteger(last.budget) || !Array.isArray(last.allocations)) {
-    return badState('the last allocation is not one')
+    return badState('the last allocation is invalid')
   }
   const allocations: Allocation[] = []
   for (const given of last.allocations as readonly unknown[]) {
-    if (!isAllocation(given)) return badState('the last allocation is not one')
+    if (!isAllocation(given)) return badState('the last allocation is invalid')
     const { jobId, tokens, ratePerSec, record, recordDelta } = given
     allocations.push({ jobId, tokens, ratePerSec, record, recordDelta })
   }
@@ -56,6 +56,6 @@ function isAllocation(given: unknown): given is Allocation {
   const { jobId, tokens, ratePerSec, record, recordDelta } = given
   if (typeof jobId !== 'string' || jobId === '') return false
   if (![tokens, ratePerSec, record, recordDelta].every(Number.isSafeInteger)) return false
-  // It may be held as it stands, so it must be one that a rule takes.
+  // A held allocation is sent unchanged, so it must be valid for a rule.
   return (tokens as number) >= 0 && (ratePerSec as number) >= RATE_MIN && (ratePerSec as number) <= RATE_MAX
 }

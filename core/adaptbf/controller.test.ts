@@ -49,7 +49,7 @@ describe('AdapTbfController', () => {
     expect(tokensOf(allocations)).toEqual({ a: 34, b: 33, c: 33 })
   })
 
-  it('takes a job that used its tokens up to want more, unless demand is what was served', () => {
+  it('infers more demand for a job that used up its tokens, unless demand is `served`', () => {
     const run = (demand: 'served' | 'saturation'): Record<string, number> => {
       const controller = new AdapTbfController({ maxRatePerSec: 1000, demand })
       controller.step(observe(seen('a', 1, 50), seen('b', 1, 50)))
@@ -75,7 +75,7 @@ describe('AdapTbfController', () => {
     expect(large.step(observe(seen('a', 1, 9))).allocations).toMatchObject([{ tokens: 5e5, ratePerSec: 999_999 }])
   })
 
-  it('leaves out what cannot be counted and adds up what is listed twice', () => {
+  it('omits uncountable entries and adds up duplicates', () => {
     const jobs = [
       seen('a', 1, 3),
       seen('b', 4, 30),
@@ -100,7 +100,7 @@ describe('AdapTbfController', () => {
     expect(held.budget).toBe(100)
   })
 
-  it('has nothing to allocate when nobody is active', () => {
+  it('has nothing to allocate without active jobs', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000 })
     expect(controller.step(observe())).toMatchObject({ budget: 100, allocations: [] })
   })
@@ -110,7 +110,7 @@ describe('AdapTbfController', () => {
   })
 })
 
-/** Periods of 100 ms from 5 s on. */
+/** Periods of 100 ms, starting at 5 s. */
 const observeAt = (period: number, ...jobs: JobMeasure[]): TargetObservation => ({
   ...observe(),
   atNs: 5e9 + period * 1e8,
@@ -176,8 +176,8 @@ describe('a period that cannot be evaluated', () => {
   })
 })
 
-describe('what it reports', () => {
-  it('names jobs without nodes, counts what served stood in for, and gives the demand', () => {
+describe('report', () => {
+  it('names jobs without nodes, counts substituted measures, and gives the demand', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'backlog' })
     controller.step(
       observeAt(1, { ...seen('a', 3, 10), dispatched: 12, queued: 5 }, seen('b', undefined, 7), seen('c', NaN, 1)),
@@ -205,7 +205,7 @@ describe('what it reports', () => {
     expect(controller.report.unmapped).toEqual([])
   })
 
-  it('says who lent to whom', () => {
+  it('reports lenders and borrowers', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     controller.step(observeAt(1, seen('a', 1, 5), seen('b', 2, 200)))
     expect(controller.report.moves).toEqual([{ lender: 'a', borrower: 'b', lent: 27, reclaimed: 0 }])
@@ -224,7 +224,8 @@ describe('extensions', () => {
     const over = new AdapTbfController({ maxRatePerSec: 1000, demand: 'backlog', overdraft: 1 })
     for (const c of [plain, over]) c.step(stream(1, 40))
     const observation = observeAt(2, { ...seen('a', 1, 1), queued: 0 }, { ...seen('b', 1, 90), queued: 40 })
-    const [without, with1] = [plain.step(observation), over.step(observation)]
+    const without = plain.step(observation)
+    const with1 = over.step(observation)
     expect(with1.allocations.map((a) => ({ ...a, ratePerSec: 0 }))).toEqual(
       without.allocations.map((a) => ({ ...a, ratePerSec: 0 })),
     )
@@ -235,7 +236,7 @@ describe('extensions', () => {
     expect(plain.report.overdraft.size).toBe(0)
   })
 
-  it('autoT follows the device, but not to the ground when it hangs', () => {
+  it('autoT adapts to the device, but not to 0 when it hangs', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'backlog', autoT: true })
     for (let period = 1; period <= 100; period++) controller.step({ ...stream(period, 40), deviceBusy: 1 })
     expect(controller.maxRatePerSec).toBeCloseTo(1000, 0)
@@ -270,7 +271,7 @@ describe('saved and restored', () => {
       queued: draw.below(3) === 0 ? draw.below(9) : 0,
     }))
 
-  it('goes on as if the console had not been restarted', () => {
+  it('continues as if the console had not been restarted', () => {
     const draw = randomStream(5, 'restart')
     const untouched = new AdapTbfController(options)
     let restarted = new AdapTbfController(options)
@@ -298,7 +299,8 @@ describe('saved and restored', () => {
     controller.step(observeAt(1, seen('a', 1, 5), seen('b', 2, 200)))
     return JSON.parse(JSON.stringify(controller.save())) as Saved
   }
-  const [a, b] = [0, 1]
+  const a = 0
+  const b = 1
   it.each<[string, (s: Saved) => unknown]>([
     ['nothing', () => null],
     ['text', () => 'records'],

@@ -7,11 +7,11 @@ const all = (counts: DemandCounts, previous?: number): Record<string, number> =>
   Object.fromEntries(DEMAND_MEASURES.map((measure) => [measure, demandOf(measure, counts, previous)]))
 
 describe('demandOf', () => {
-  it('counts what the measure is named after', () => {
+  it('counts by the named measure', () => {
     expect(all(full, 100)).toEqual({ served: 40, dispatched: 42, arrivals: 45, backlog: 51, saturation: 40 })
   })
 
-  it('lets served stand in for what a server does not tell, and says so', () => {
+  it('uses served for missing counts, and reports so', () => {
     expect(all({ served: 40 }, 100)).toEqual({ served: 40, dispatched: 40, arrivals: 40, backlog: 40, saturation: 40 })
     const measured = DEMAND_MEASURES.filter((measure) => isMeasured(measure, { served: 40 }))
     expect(measured).toEqual(['served', 'saturation'])
@@ -19,14 +19,14 @@ describe('demandOf', () => {
   })
 
   it.each([
-    // nine tenths of the tokens less one
+    // 90 % of the tokens, minus one
     [44, 50, 58],
     [43, 50, 43],
     // more than the tokens: a bucket was full
     [53, 50, 61],
     // without a rule in the last period, nothing is inferred
     [44, undefined, 44],
-    // a job that was served nothing did not use its tokens up, however few they were
+    // a job without served RPCs did not use up its tokens, however few they were
     [0, 1, 0],
   ])('infers from %d served of %s tokens a demand of %d', (served, previous, demand) => {
     expect(demandOf('saturation', { served }, previous)).toBe(demand)

@@ -1,40 +1,40 @@
 /**
- * What counts as a job's demand d in one period. The paper says "RPCs issued to the storage target"; a server can be asked
- * for several things that this may mean, and they differ where it matters: only a measure that sees RPCs still waiting can
- * tell a throttled job from a satisfied one.
+ * Measures of a job's demand d in one period. The paper says "RPCs issued to the storage target"; servers export several counts that
+ * could mean this, and the choice matters: only a measure that includes waiting RPCs can distinguish a throttled job from a satisfied
+ * one.
  */
 import type { DemandMeasure } from '../controllers/settings.ts'
 import type { JobDemand, Observation } from '../control/controller.ts'
 import { EPS } from './rounding.ts'
 
-/** One job in one period, with what only some servers can tell. Counts are RPCs of the period. */
+/** Counts of one job in one period, RPCs; the optional ones are available on some servers only. */
 export interface JobMeasure extends JobDemand {
-  /** RPCs that the scheduler handed to a service thread; Lustre does not count them by job. */
+  /** RPCs that the scheduler passed to a service thread; Lustre does not count them by job. */
   readonly dispatched?: number | undefined
-  /** RPCs that arrived from the clients; Lustre does not count them by job. */
+  /** RPCs that arrived from clients; Lustre does not count them by job. */
   readonly arrivals?: number | undefined
-  /** RPCs that wait for a token at the end of the period; Lustre does not count them by job. */
+  /** RPCs waiting for a token at the end of the period; Lustre does not count them by job. */
   readonly queued?: number | undefined
 }
 
-/** An observation whose source may know more than `job_stats` shows. */
+/** Observation of a source that may provide more than `job_stats`. */
 export interface TargetObservation extends Observation {
   readonly jobs: readonly JobMeasure[]
-  /** Part of the period in which the device was busy, 0..1; for `autoT`. */
+  /** Fraction of the period in which the device was busy, 0..1; for `autoT`. */
   readonly deviceBusy?: number | undefined
 }
 
-/** RPCs added to the demand of a saturated job: what a client keeps in flight. */
+/** RPCs added to the demand of a saturated job: the requests that a client keeps in flight. */
 const IN_FLIGHT_RPCS = 8
 
-/** A job's counts of one period, each 0 or more; undefined where the source cannot tell. */
+/** Counts of a job in one period, each 0 or more; undefined if the source does not provide it. */
 export type DemandCounts = Pick<JobMeasure, 'served' | 'dispatched' | 'arrivals' | 'queued'>
 
 /**
- * The demand of one job, RPCs. Where the source does not give what a measure needs, `served` stands in.
+ * Returns the demand of one job, RPCs. If the source lacks the counts that a measure needs, `served` is used.
  *
- * @param previousTokens  tokens of the period that ended; undefined where the job had no rule: what it was served is then
- *                        what it wanted.
+ * @param previousTokens  tokens of the period that ended; undefined if the job had no rule: its served RPCs are then
+ *                        its demand.
  */
 export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousTokens: number | undefined): number {
   const { served, dispatched, arrivals, queued } = counts
@@ -54,7 +54,7 @@ export function demandOf(measure: DemandMeasure, counts: DemandCounts, previousT
   }
 }
 
-/** Whether a source gave what a measure needs; otherwise `served` stood in. */
+/** True if the source provided the counts that the measure needs; otherwise `served` is used. */
 export function isMeasured(measure: DemandMeasure, { dispatched, arrivals, queued }: DemandCounts): boolean {
   if (measure === 'dispatched') return dispatched !== undefined
   if (measure === 'arrivals') return arrivals !== undefined

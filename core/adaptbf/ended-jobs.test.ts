@@ -1,4 +1,4 @@
-/** Jobs that ended are forgotten: nothing is lost of what is owed, and nobody else notices. */
+/** Retirement of ended jobs: no debt is lost and other jobs are unaffected. */
 import { describe, expect, it } from 'vitest'
 import { type RandomStream, randomStream } from '../base/random.ts'
 import { AdapTbfController } from './controller.ts'
@@ -8,12 +8,14 @@ import type { TargetObservation } from './demand.ts'
 const sum = (values: Iterable<number>): number => [...values].reduce((total, v) => total + v, 0)
 const name = (job: number): string => `${job}.app.u1`
 
-/** Jobs of three generations: each period has those of one, and one that is always there. */
+/** Jobs of three generations: each period has the jobs of one, and one permanent job. */
 function observation(draw: RandomStream, period: number): TargetObservation {
   const generation = Math.floor(period / 20)
   const jobs = [0, ...Array.from({ length: 5 }, (_, i) => 1 + generation * 5 + i)].filter(() => draw.below(4) > 0)
   return {
-    ...{ target: 'demo-OST0000', atNs: (period + 1) * 1e8, periodNs: 1e8 },
+    target: 'demo-OST0000',
+    atNs: (period + 1) * 1e8,
+    periodNs: 1e8,
     jobs: jobs.map((job) => ({ jobId: name(job), nodes: 1 + (job % 4), served: draw.below(40) })),
   }
 }
@@ -27,32 +29,36 @@ describe('jobs that ended', () => {
         AdapTbfController,
         AdapTbfController,
       ]
-      const [one, other] = [randomStream(seed, 'ended'), randomStream(seed, 'ended')]
+      const one = randomStream(seed, 'ended')
+      const other = randomStream(seed, 'ended')
       for (let period = 0; period < 80; period++) {
         const { allocations } = forgetful.step(observation(one, period))
         expect(allocations).toEqual(keeping.step(observation(other, period)).allocations)
-        // The second generation goes while the third is at work.
+        // The second generation is retired while the third is active.
         if (period === 30) forgetful.retire(31e8, generation(0))
         if (period === 50) forgetful.retire(51e8, generation(1))
         const records = forgetful.records()
         expect(sum(records.values())).toBe(0)
         for (const [id, record] of records) expect(forgetful.pairs.balance(id)).toBe(record)
       }
-      const [kept, left] = [keeping.records(), forgetful.records()]
+      const kept = keeping.records()
+      const left = forgetful.records()
       const ended = [...generation(0), ...generation(1)]
       expect(left.get(ENDED_JOBS)).toBe(sum(ended.map((id) => kept.get(id) ?? 0)))
       expect(ended.filter((id) => left.has(id))).toEqual([])
       expect(forgetful.pairs.pairs().filter((p) => ended.includes(p.lender) || ended.includes(p.borrower))).toEqual([])
-      // The state is one that a restart takes up.
+      // The saved state can be restored.
       const restored = AdapTbfController.restore(JSON.parse(JSON.stringify(forgetful.save())), { maxRatePerSec: 1000 })
       expect(restored.ok && Object.fromEntries(restored.value.records())).toEqual(Object.fromEntries(left))
     },
   )
 
-  it('tell what moved between pairs by it, so that a journal of moves stays whole', () => {
+  it('report the moves between pairs, so that a journal of moves stays complete', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     const jobs = (...served: readonly (readonly [string, number])[]) => ({
-      ...{ target: 't', atNs: 1e8, periodNs: 1e8 },
+      target: 't',
+      atNs: 1e8,
+      periodNs: 1e8,
       jobs: served.map(([jobId, n]) => ({ jobId, nodes: 1, served: n })),
     })
     controller.step(jobs(['lender', 5], ['borrower', 200]))
@@ -70,13 +76,13 @@ describe('jobs that ended', () => {
         [ENDED_JOBS, borrower],
       ]),
     )
-    // Both sides gone: nothing is owed by anybody.
+    // Both sides are retired: no debt remains.
     controller.retire(3e8, new Set(['lender']))
     expect([...controller.records()]).toEqual([[ENDED_JOBS, 0]])
     expect(controller.pairs.pairs()).toEqual([])
   })
 
-  it('are not in what a silent target repeats', () => {
+  it('are not in the decision that a silent target repeats', () => {
     const controller = new AdapTbfController({ maxRatePerSec: 1000, demand: 'served' })
     const jobs = ['1.a.u1', '2.b.u2'].map((jobId) => ({ jobId, nodes: 1, served: 50 }))
     controller.step({ target: 't', atNs: 1e8, periodNs: 1e8, jobs })

@@ -67,7 +67,8 @@ describe('AdaptbfEval', () => {
     [period({ jobs: [...ab, ab[0]] }), 'DUPLICATE_JOB_ID', 'Job "a" is listed twice'],
     [period({ jobs: [{ id: '', demand: 1 }] }), 'EMPTY_JOB_ID', 'empty id'],
   ])('%s: %s', (line, code, message) => {
-    const [tried, untried] = [new AdaptbfEval(), new AdaptbfEval()]
+    const tried = new AdaptbfEval()
+    const untried = new AdaptbfEval()
     for (const evaluator of [tried, untried]) evaluator.answer(period({ jobs: ab }))
     const { error } = ask(tried, line)
     expect(error.code).toBe(code)

@@ -1,13 +1,13 @@
 /**
- * The allocator as a machine interface: one JSON line in, one JSON line out. Input is text from anywhere, so every field is
- * checked by hand; a bad line is answered as an error and changes nothing.
+ * Machine interface of the allocator: one JSON line in, one JSON line out. Input is untrusted, so every field is validated; an
+ * invalid line is answered with an error and changes nothing.
  */
 import { type Failure, type Result, fail, formatFailure, ok } from '../base/result.ts'
 import { type AllocationCode, type ObservedPeriod, TokenAllocator } from './allocation.ts'
 import { byJob } from './explanation.ts'
 import type { PeriodJob } from './job-ledger.ts'
 
-/** Why a line is refused: its form, or what `TokenAllocator.step` says. */
+/** Reasons for refusing a line: its form, or a failure of `TokenAllocator.step`. */
 export type EvalCode = AllocationCode | 'NOT_JSON' | 'NOT_AN_OBJECT' | 'MISSING_FIELD' | 'WRONG_TYPE' | 'NOT_FINITE'
 interface EvalFailure extends Failure {
   readonly code: EvalCode
@@ -15,18 +15,18 @@ interface EvalFailure extends Failure {
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Answers observation periods of one target, line by line; the jobs' records live as long as the object.
+ * Answers observation periods of one target, line by line; the records live as long as the object.
  *
- * A line is `{"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}`: t in any unit, echoed, may be left out; max_rate in
- * RPC/s; dt in s; nodes may be left out or null; demand in RPCs. The answer is `{"t","budget","alloc","record","steps"}`:
- * alloc covers active jobs, record every job ever active, steps is `PeriodSteps`. `{"reset":true}` forgets everything and is
- * echoed. A bad line: `{"error":{"code","message"}}` with an `EvalCode`.
+ * A line is `{"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}`: t in any unit, echoed, optional; max_rate in RPC/s; dt in s; nodes
+ * optional or null; demand in RPCs. The answer is `{"t","budget","alloc","record","steps"}`: alloc covers active jobs, record every job
+ * ever active, steps is `PeriodSteps`. `{"reset":true}` clears all state and is echoed. An invalid line: `{"error":{"code","message"}}`
+ * with an `EvalCode`.
  */
 export class AdaptbfEval {
   #allocator = new TokenAllocator()
 
   /**
-   * The answer to one line, without a line end. Never throws.
+   * Returns the answer to one line, without a line end. Never throws.
    *
    * @param line  one line of input, with or without surrounding white space.
    */

@@ -1,4 +1,4 @@
-// The specification once more, in exact rationals and by scanning, as an oracle for the doubles and the selection.
+// Reference implementation of the specification in exact rationals and by full scans, as an oracle for the doubles and the selection.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TokenAllocator } from './allocation.ts'

@@ -1,11 +1,11 @@
-/** The intermediate steps of a period as named numbers: for people, for the machine interface, for golden cases. */
+/** Intermediate steps of a period as named numbers: for display, the machine interface and golden cases. */
 import { byCodeUnit } from '../base/order.ts'
 import type { PeriodColumns } from './period-columns.ts'
 
-/** A value per JobID. */
+/** Values by JobID. */
 export type PerJob = Readonly<Record<string, number>>
 
-/** Step 1: tokens by priority. `corrections` counts the single tokens that rounding moved. */
+/** Step 1: tokens by priority. `corrections` counts the single tokens moved by rounding. */
 export interface InitialStep {
   readonly priority: PerJob
   readonly alloc: PerJob
@@ -52,7 +52,7 @@ export interface PeriodSteps {
 }
 
 /**
- * The steps of the period that the columns hold.
+ * Returns the steps of the period in the columns.
  *
  * Source: AdapTBF III-C, equations (1)-(25). Deviations: none.
  *
@@ -99,7 +99,7 @@ export function explainPeriod(columns: PeriodColumns, ids: readonly string[]): P
   }
 }
 
-/** A plain object by JobID; any id is an ordinary key, also `__proto__`. */
+/** Builds a plain object by JobID; any id is an ordinary key, also `__proto__`. */
 export function byJob(entries: Iterable<readonly [string, number]>): PerJob {
   return Object.fromEntries(entries)
 }

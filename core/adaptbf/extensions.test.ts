@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { nextMaxRate } from './auto-rate.ts'
 import { EXTENSION_NAMES, EXTENSIONS } from './extensions.ts'
-import { overdraft } from './overdraft.ts'
+import { overdraft } from './controller.ts'
 
-it('says of every extension what it changes', () => {
+it('describes the change of every extension', () => {
   expect(EXTENSIONS.map(({ name }) => name)).toEqual(EXTENSION_NAMES)
 })
 
@@ -20,7 +20,7 @@ describe('overdraft', () => {
     expect(overdraft(jobs, 0)).toEqual([0, 0, 0])
   })
 
-  it('gives nothing where nothing is unused or nobody waits', () => {
+  it('gives nothing if nothing is unused or no job waits', () => {
     expect(overdraft(jobs.slice(1), 1)).toEqual([0, 0])
     expect(overdraft(jobs.slice(0, 1), 1)).toEqual([0])
     expect(overdraft([], 1)).toEqual([])

@@ -1,9 +1,9 @@
-/** What Sluice adds to AdapTBF. Every one is off by default and has a name, so that a figure says what produced it. */
+/** Extensions of AdapTBF by Sluice. Each is off by default and has a name, so that results can state what produced them. */
 
-/** What one extension is and what it changes against the paper. */
+/** One extension and its difference from the paper. */
 export interface Extension {
   readonly name: ExtensionName
-  /** allocator and controller: on any cluster; server: only inside the scheduler, that is on the emulated OST. */
+  /** allocator and controller: on any cluster; server: only inside the scheduler, that is, on the emulated OST. */
   readonly where: 'allocator' | 'controller' | 'server'
   readonly changes: string
 }
@@ -11,34 +11,34 @@ export interface Extension {
 export const EXTENSION_NAMES = ['spill', 'autoT', 'overdraft', 'min'] as const
 export type ExtensionName = (typeof EXTENSION_NAMES)[number]
 
-/** The extensions, with what each does to the paper's algorithm. */
+/** All extensions, with their effect on the paper's algorithm. */
 export const EXTENSIONS: readonly Extension[] = [
   {
     name: 'spill',
     where: 'server',
     changes:
-      'A device without work takes the RPC with the nearest deadline although no token is due; the queue then owes at most 3 ' +
-      'tokens. The paper leaves the device idle (IV-E3). Rates, allocations and records stay as they are.',
+      'An idle device takes the RPC with the earliest deadline although no token is due; the queue then owes at most 3 ' +
+      'tokens. The paper leaves the device idle (IV-E3). Rates, allocations and records are unchanged.',
   },
   {
     name: 'autoT',
     where: 'controller',
     changes:
-      'The largest token rate T follows what the device can serve, from its busy time. In the paper T is a constant that ' +
-      'somebody measured.',
+      'The largest token rate T adapts to the capacity of the device, based on its busy time. In the paper T is a measured ' +
+      'constant.',
   },
   {
     name: 'overdraft',
     where: 'controller',
     changes:
-      'A part of the tokens that are expected to stay unused is given a second time, to jobs with RPCs waiting, by nodes and ' +
+      'A share of the tokens expected to stay unused is allocated twice, to jobs with RPCs waiting, by nodes and ' +
       'outside the records. Rates may then sum to more than T.',
   },
   {
     name: 'min',
     where: 'allocator',
     changes:
-      'Equation (13) takes min(1, u) instead of max(1, u), so the coefficient is a part of 1 and an idle lender is paid back ' +
+      'Equation (13) uses min(1, u) instead of max(1, u), so the coefficient is at most 1 and an idle lender is repaid ' +
       'less. Lenders keep larger records.',
   },
 ]

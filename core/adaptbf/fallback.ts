@@ -1,13 +1,12 @@
-/** Where RPCs of jobs without a rule go: the paper and Lustre differ. */
+/** Handling of RPCs of jobs without a rule; the paper and Lustre differ. */
 
 /**
- * - `idle`: one line for all of them, without a rate, served by threads that find no ruled queue due. The paper's reading
+ * - `idle`: one queue for all of them, without a rate, served by threads that find no rule's queue due. The paper's reading
  *   (III-D, "allowing RPCs to be served if any idle I/O threads are available").
  * - `default-rule`: Lustre's reading: each such job has a queue at the default rule's rate. Its deadlines are early, so it
- *   all but goes first.
+ *   is nearly always served first.
  *
- * They serve alike while threads are idle, that is while the rates sum to no more than the target can serve (spec/adaptbf
- * A22).
+ * They behave alike while threads are idle, that is, while the rates sum to no more than the target can serve (spec/adaptbf A22).
  */
 export const FALLBACKS = ['idle', 'default-rule'] as const
 export type Fallback = (typeof FALLBACKS)[number]

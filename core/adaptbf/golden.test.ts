@@ -14,7 +14,7 @@ const cases = readFileSync(new URL('../../tests/cases/adaptbf.jsonl', import.met
   .split('\n')
   .map((line) => JSON.parse(line) as Case)
 
-/** Everything that `expected` names is in `actual`: integers exactly, reals to 1e-9 (the cases are printed to 9 places). */
+/** Expects every value named in `expected` in `actual`: integers exactly, reals to 1e-9 (the cases are printed to 9 places). */
 function expectWithin(actual: unknown, expected: unknown, path: string): void {
   if (typeof expected === 'number') {
     expect(actual, path).toBeTypeOf('number')
@@ -26,7 +26,7 @@ function expectWithin(actual: unknown, expected: unknown, path: string): void {
   } else {
     const named = expected as Record<string, unknown>
     const given = actual as Record<string, unknown>
-    // Dictionaries by JobID must not hold others; the step of an idle period is given in part only.
+    // Dictionaries by JobID must match completely; the step of an idle period is given only in part.
     if (/\.\w+\.\w+$|^(alloc|record)$/.test(path)) {
       expect(Object.keys(given).sort(), path).toEqual(Object.keys(named).sort())
     }

@@ -1,12 +1,12 @@
-/** Step 1 of a period: every active job gets its priority's part of the budget. */
+/** Step 1 of a period: every active job gets its share of the budget by priority. */
 import type { PeriodColumns } from './period-columns.ts'
 import { distribute } from './rounding.ts'
 
 /**
- * Hands the budget out by priority, p = nodes / nodes of all active jobs. The tokens sum to the budget; no record moves.
+ * Distributes the budget by priority, p = nodes / nodes of all active jobs. The tokens sum to the budget; no record moves.
  *
- * Source: AdapTBF III-C1, equations (1)(2). Deviations: shares are parts of the whole budget M, not of T * dt, or the
- * remainders would grow without bound when T * dt is not whole.
+ * Source: AdapTBF III-C1, equations (1)(2). Deviations: shares are fractions of the whole budget M, not of T * dt, or the remainders
+ * would grow without bound when T * dt is not whole.
  *
  * @param columns  `nodes`, `allNodes`, `rho` and `budget` are read; `priority`, `initial`, `initialRho`, `rho` are filled.
  */

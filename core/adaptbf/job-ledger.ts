@@ -1,42 +1,42 @@
 /**
- * The jobs that one target has ever seen, with what the algorithm remembers of each; and which of them are active in a
- * period, in processing order. A refused period leaves no trace.
+ * Jobs ever seen on one target, with the algorithm's state of each and the active jobs of a period in processing order. A refused period
+ * changes nothing.
  */
 import { byCodeUnit } from '../base/order.ts'
 import { type Failure, type Result, fail, invariant, ok } from '../base/result.ts'
 import { ENDED_JOBS } from './ended-jobs.ts'
 
-/** One job in one observation period, as the allocator counts it. */
+/** One job in one observation period, as input of the allocator. */
 export interface PeriodJob {
-  /** JobID, not empty, once in a period. */
+  /** JobID, not empty, unique within a period. */
   readonly id: string
   /** Compute nodes; missing or below 1 counts as 1. */
   readonly nodes?: number | undefined
-  /** RPCs issued to the target in the period, whole; 0 or less: not active. */
+  /** RPCs issued to the target in the period, integer; 0 or less: not active. */
   readonly demand: number
 }
 
-/** Why a list of jobs is refused. */
+/** Reasons for refusing a list of jobs. */
 export type JobCode = 'EMPTY_JOB_ID' | 'DUPLICATE_JOB_ID' | 'BAD_NODES' | 'BAD_DEMAND'
 export interface JobFailure extends Failure {
   readonly code: JobCode
 }
 
 /**
- * All jobs of one target and their records, in columns by slot: jobs stand in the order of their first activity.
+ * All jobs of one target and their records, in columns by slot, in the order of their first activity.
  *
- * Source: the Job Records of AdapTBF III-A. Deviations: also holds the remainder and the last tokens, which equations (3)
- * and (22) need; jobs that ended can be retired, their records go to one account and the records sum to 0 for ever.
+ * Source: the Job Records of AdapTBF III-A. Deviations: also holds the remainder and the last tokens, which equations (3) and (22) need;
+ * jobs that ended can be retired: their records go to one account, so the records always sum to 0.
  */
 export class JobLedger {
   readonly #slots = new Map<string, number>()
   /** Active jobs of the last period in processing order, by slot. */
   #order: number[] = []
-  /** Slot by place in the last list: collectors name the same jobs in the same order, which spares the look-up. */
+  /** Slot by position in the last list: collectors list the same jobs in the same order, which saves the look-up. */
   #places: number[] = []
   #calls = 0
 
-  /** JobID by slot. The columns below are as long or longer; frozen for a job while it is idle. */
+  /** JobID by slot. The columns below are at least as long; a job's values do not change while it is idle. */
   readonly ids: string[] = []
   /** Tokens lent (+) or borrowed (-). */
   record = new Float64Array(16)
@@ -44,15 +44,15 @@ export class JobLedger {
   rho = new Float64Array(16)
   /** Final tokens of the last period in which the job was active. */
   tokens = new Float64Array(16)
-  /** Number of that period; 0: none yet. */
+  /** Number of that period; 0: never active. */
   activeIn = new Float64Array(16)
-  /** What the last list said; meaningless where it did not name the job. */
+  /** Values of the last list; meaningless if it did not name the job. */
   nodes = new Float64Array(16)
   demand = new Float64Array(16)
-  /** Number of the call of `enter` that named the job last, negative once it has its place in the order. */
+  /** Number of the `enter` call that last named the job; negative once it has its place in the order. */
   #listedIn = new Float64Array(16)
 
-  /** Takes up jobs of an earlier run, in slot order; only on a ledger that has none yet. */
+  /** Loads the jobs of an earlier run, in slot order; only into an empty ledger. */
   adopt(jobs: readonly { readonly id: string; readonly record: number; readonly rho: number }[]): void {
     invariant(this.ids.length === 0, 'earlier jobs are taken up before any other')
     for (const { id, record, rho } of jobs) {
@@ -66,16 +66,16 @@ export class JobLedger {
     return this.#slots.get(id)
   }
 
-  /** A copy of every record, also of idle jobs; sums to 0. */
+  /** Returns a copy of every record, also of idle jobs; sums to 0. */
   records(): Map<string, number> {
     return new Map(this.ids.map((id, slot) => [id, this.record[slot]!]))
   }
 
   /**
-   * The slots of a period's active jobs in processing order (nodes descending, then JobID ascending by code unit), with
-   * `nodes` and `demand` set; the very array of the last period where nothing changed in it.
+   * Returns the slots of a period's active jobs in processing order (nodes descending, then JobID ascending by code unit), with `nodes`
+   * and `demand` set; the same array as in the last period if nothing changed.
    *
-   * @returns  the first thing wrong with the list otherwise; records, remainders and tokens are then as they were.
+   * @returns  otherwise the first error in the list; records, remainders and tokens are then unchanged.
    * @complexity  O(n) while no job joins or changes its nodes, O(n log n) otherwise.
    */
   enter(jobs: readonly PeriodJob[]): Result<readonly number[], JobFailure> {
@@ -114,7 +114,7 @@ export class JobLedger {
     return ok((this.#order = this.#sort(active, call, isOrdered)))
   }
 
-  /** Forgets jobs; what they had lent or borrowed and their remainders go to the account of those that ended. */
+  /** Removes jobs; their records and remainders go to the account of ended jobs. */
   retire(jobs: ReadonlySet<string>): void {
     const gone = [...jobs].flatMap((id) => this.#slots.get(id) ?? [])
     if (gone.length === 0) return
@@ -137,7 +137,7 @@ export class JobLedger {
     this.#places = []
   }
 
-  /** Starts from the last order: what stayed in it needs no comparison. */
+  /** Starts from the last order: jobs that stayed in it need no comparison. */
   #sort(active: readonly number[], call: number, isOrdered: boolean): number[] {
     const { nodes, demand, ids } = this
     const listedIn = this.#listedIn
@@ -168,15 +168,15 @@ export class JobLedger {
     return slot
   }
 
-  /** Takes back the slots that a refused list created; nothing but `nodes`, `demand` and the mark was written to them. */
+  /** Reverts the slots that a refused list created; only `nodes`, `demand` and the mark were written to them. */
   #forget(known: number): void {
-    // The list may have changed nodes: the last order is no longer sorted by them.
+    // The list may have changed nodes: the last order may no longer be sorted.
     this.#order = []
     for (const id of this.ids.splice(known)) this.#slots.delete(id)
   }
 }
 
-/** Two sorted lists as one: the jobs that come and go are few, and the others need not be compared with each other. */
+/** Merges two sorted lists: few jobs come and go, so the others need not be compared with each other. */
 function merged(a: readonly number[], b: readonly number[], compare: (a: number, b: number) => number): number[] {
   const out: number[] = []
   let at = 0
@@ -198,7 +198,7 @@ function findFault({ id, nodes, demand }: PeriodJob, isListed: boolean): JobFail
   if (id === '') return { code: 'EMPTY_JOB_ID', what: 'A job has an empty id' }
   if (isListed) return { code: 'DUPLICATE_JOB_ID', what: `Job ${JSON.stringify(id)} is listed twice in one period` }
   if (nodes !== undefined && !(Number.isFinite(nodes) && nodes <= Number.MAX_SAFE_INTEGER)) {
-    const what = `nodes of job ${JSON.stringify(id)} is not a number that can be counted`
+    const what = `nodes of job ${JSON.stringify(id)} is not a valid number`
     return { code: 'BAD_NODES', what, why: `got ${nodes}` }
   }
   if (!Number.isFinite(demand) || (demand > 0 && !Number.isSafeInteger(demand))) {

@@ -7,7 +7,7 @@ const check = (more: Partial<LoopOptions>, known = live) =>
   checkLoopOptions({ ...DEFAULT_LOOP_OPTIONS, ...more }, known)
 
 describe('checkLoopOptions', () => {
-  it('takes what it starts with, and every measure that the source gives the figures for', () => {
+  it('accepts the defaults, and every measure that the source supports', () => {
     for (const known of [live, all]) {
       expect(check({}, known).ok).toBe(true)
       for (const demand of measuresOf(known)) expect(check({ demand }, known).ok).toBe(true)

@@ -12,5 +12,5 @@ const FACTORIES: Readonly<Record<ControllerName, (options: AdapTbfOptions) => Co
   none: () => new NoneController(),
 }
 
-/** The controller of one target. @param options  those of AdapTBF; others take of them what they know. */
+/** Creates the controller of one target. @param options  those of AdapTBF; other controllers use the ones that apply to them. */
 export const makeController = (name: ControllerName, options: AdapTbfOptions): Controller => FACTORIES[name](options)

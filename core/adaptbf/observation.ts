@@ -1,20 +1,20 @@
-/** From what a collector measured to jobs that can be counted, each once. */
+/** Conversion of collected measurements to countable jobs, each once. */
 import type { DemandCounts, JobMeasure } from './demand.ts'
 
-/** One job of one period, ready for the allocator. */
+/** One job of one period, as input of the allocator. */
 export interface CountedJob {
   readonly jobId: string
-  /** >= 1; 1 where no resource manager named them. */
+  /** >= 1; 1 if the resource manager does not know the job. */
   readonly nodes: number
-  /** Whether no entry of the job named its nodes. */
+  /** True if no entry of the job has its nodes. */
   readonly isUnmapped: boolean
   /** Whole, >= 0. */
   readonly counts: DemandCounts
 }
 
 /**
- * The jobs that can be counted, each once. Entries of one JobID add up, on the largest number of nodes. Left out: an empty
- * JobID, an entry with a count that is not a number of RPCs, a job that did nothing and waits for nothing.
+ * Returns the countable jobs, each once. Entries of one JobID add up, with the largest number of nodes. Omitted: an empty JobID, an entry
+ * with an invalid count, a job that was not served and has nothing waiting.
  */
 export function countJobs(jobs: readonly JobMeasure[]): CountedJob[] {
   const counted = new Map<string, CountedJob>()
@@ -55,15 +55,15 @@ function sum(a: CountedJob, b: CountedJob): CountedJob {
   }
 }
 
-/** What one entry cannot tell, the sum cannot either. */
+/** A count that one entry lacks is undefined in the sum, too. */
 const added = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined ? undefined : toWhole(a + b)
 
 /** Largest count: small enough to be exact, large enough for any server. */
 const COUNT_MAX = 2 ** 50
 
-/** A number of RPCs, or none at all; `served` is never none. */
+/** True for a valid number of RPCs or an absent count; `served` is never absent. */
 const isCount = (value: number | undefined): boolean => value === undefined || (Number.isFinite(value) && value >= 0)
 
-/** A part of an RPC is one: a job that was served is active. */
+/** Rounds a fraction of an RPC up to one: a job that was served is active. */
 const toWhole = (value: number): number => Math.min(COUNT_MAX, value > 0 ? Math.max(1, Math.round(value)) : 0)

@@ -1,4 +1,4 @@
-/** The pair ledger as plain data, and the check of what a file says it was. */
+/** Saved state of the pair ledger and its validation. */
 import { type Result, ok } from '../base/result.ts'
 import { badState, isFields } from './allocator-state.ts'
 
@@ -29,9 +29,9 @@ export interface PairLedgerState {
   readonly pairs: readonly PairState[]
 }
 
-/** The state, if it is one that a pair ledger can have been in. */
+/** Validates a saved pair ledger state. */
 export function checkPairLedgerState(saved: unknown): Result<PairLedgerState> {
-  if (!isFields(saved) || saved.version !== 1) return badState('the ledger is not of version 1')
+  if (!isFields(saved) || saved.version !== 1) return badState('the version of the ledger is not 1')
   if (!Array.isArray(saved.jobs) || !Array.isArray(saved.pairs)) return badState('the ledger has no jobs or no pairs')
   const jobs: JobTotalsState[] = []
   const due = new Map<string, number>()
@@ -49,7 +49,7 @@ export function checkPairLedgerState(saved: unknown): Result<PairLedgerState> {
     if (!isPair(pair)) return badState(`pairs[${at}] of the ledger is not a pair`)
     const { lender, borrower, lent, reclaimed, sinceNs, movedNs } = pair
     const borrowers = seen.get(lender) ?? new Set()
-    if (borrowers.has(borrower)) return badState(`pairs[${at}] of the ledger is there twice`)
+    if (borrowers.has(borrower)) return badState(`pairs[${at}] of the ledger is listed twice`)
     seen.set(lender, borrowers.add(borrower))
     if (role.get(lender) === 'borrower' || role.get(borrower) === 'lender') {
       return badState(`pairs[${at}] of the ledger makes a job lender and borrower at once`)

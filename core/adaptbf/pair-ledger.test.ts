@@ -16,7 +16,7 @@ const open = (ledger: PairLedger): Record<string, number> =>
   Object.fromEntries(ledger.pairs().map((p) => [`${p.lender}>${p.borrower}`, p.outstanding]))
 
 describe('PairLedger', () => {
-  it('names who lent what to whom, since when', () => {
+  it('names lender, borrower, tokens and start', () => {
     const ledger = new PairLedger()
     expect(enter(ledger, 7, { a: 27, b: -27 })).toEqual([{ lender: 'a', borrower: 'b', lent: 27, reclaimed: 0 }])
     enter(ledger, 9, { a: 3, b: -3 })
@@ -59,14 +59,14 @@ describe('PairLedger', () => {
     expect(open(ledger)).toEqual({ 'b>x': 3, 'a>y': 5, 'b>y': 2 })
   })
 
-  it('moves a claim when a lender is paid by somebody who owes it nothing', () => {
+  it('moves a claim when a lender is paid by a job that owes it nothing', () => {
     const ledger = new PairLedger()
     enter(ledger, 1, { a: 5, x: -5 })
     enter(ledger, 2, { b: 4, y: -4 })
-    // y owes b only, a is owed by x only: a has its tokens back, x now owes b.
+    // y owes only b, a is owed only by x: a has its tokens back, x now owes b.
     enter(ledger, 3, { y: 4, a: -4 })
     expect(open(ledger)).toEqual({ 'a>x': 1, 'b>x': 4 })
-    // A job without debts gives to a lender: it takes the lender's claim.
+    // A job without debts gives to a lender: it takes over the lender's claim.
     enter(ledger, 4, { c: 1, a: -1 })
     expect(open(ledger)).toEqual({ 'b>x': 4, 'c>x': 1 })
   })
@@ -104,7 +104,7 @@ describe('saved and restored', () => {
     return PairLedger.adopt(checked.value)
   }
 
-  it('goes on as if nothing had happened, through JSON', () => {
+  it('continues unchanged, through JSON', () => {
     const draw = randomStream(1, 'restore')
     const ids = ['a', 'b', 'c', 'd', 'e', '__proto__']
     let ledger = new PairLedger()

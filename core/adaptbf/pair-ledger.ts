@@ -1,52 +1,52 @@
 /**
- * Who owes tokens to whom. The paper's records say how much a job has lent or borrowed; this ledger says to and from whom,
- * since when, and how much of it came back.
+ * Ledger of debts between jobs. The paper's records give how much a job has lent or borrowed; this ledger adds the counterparty, the
+ * start, and how much was repaid.
  *
- * Tokens of one target are alike and go through one pot, so the paper's sums alone do not name pairs. The ledger does it
- * like a clearing house, by fixed rules:
- * - what a job gives first pays its own debts, what it receives is first its own claims coming back;
- * - debts are paid to creditors that receive in the same step where there are any, else oldest first;
- * - a creditor whose debtor pays somebody else takes over the claim that this payment makes or frees;
- * - what is left is lent anew, each lender's tokens over the borrowers in proportion (`apportion`).
+ * Tokens of one target are interchangeable and pooled, so the paper's sums do not determine pairs. The ledger attributes them like a
+ * clearing house, by fixed rules:
+ * - tokens that a job gives first pay its own debts; tokens that it receives first settle its own claims;
+ * - debts are paid to creditors that receive in the same step, if any, else oldest first;
+ * - a creditor whose debtor pays another job takes over the claim that this payment creates or frees;
+ * - the rest is lent, each lender's tokens over the borrowers in proportion (`apportion`).
  *
- * Invariants: lent - reclaimed = outstanding >= 0 for every pair; a job has either claims or debts, never both; a job's
- * claims less its debts are its record; all of that sums to 0.
+ * Invariants: lent - reclaimed = outstanding >= 0 for every pair; a job has either claims or debts, never both; a job's claims minus its
+ * debts are its record; all records sum to 0.
  *
  * Source: the records of AdapTBF III-C2 and III-C3; the attribution to pairs is Sluice's own.
  */
 import { invariant } from '../base/result.ts'
 import { apportion } from './apportion.ts'
 import { ENDED_JOBS } from './ended-jobs.ts'
-import { type Account, type JobTotals, NO_TOTALS, type OpenPair, PairBook, type PairMove } from './pair-book.ts'
+import { type Account, type JobTotals, NO_TOTALS, type OpenPair, PairAccounts, type PairMove } from './pair-accounts.ts'
 import type { PairLedgerState } from './pair-ledger-state.ts'
 
-/** What one borrower owes one lender. */
+/** Debt of one borrower to one lender. */
 export interface Pair {
   readonly lender: string
   readonly borrower: string
-  /** Tokens that came to be owed since the debt was last 0, lent directly or taken over from another debtor. */
+  /** Tokens added since the debt was last 0, lent directly or taken over from another debtor. */
   readonly lent: number
-  /** Tokens of it that were given back, or passed on to another debtor. */
+  /** Tokens of it that were repaid, or passed on to another debtor. */
   readonly reclaimed: number
   /** lent - reclaimed, > 0. */
   readonly outstanding: number
-  /** Instant of the period in which the debt began, ns. */
+  /** Time of the period in which the debt began, ns. */
   readonly sinceNs: number
-  /** Instant of the last period that moved it, ns. */
+  /** Time of the last period that changed it, ns. */
   readonly movedNs: number
 }
 
-/** A job and tokens that it gives, receives, is freed of or is freed for. */
+/** A job and the tokens that it gives, receives, or no longer owes or is owed. */
 interface Lot {
   readonly account: Account
   tokens: number
 }
 
-/** The pairs of one target. */
+/** Pairs of one target. */
 export class PairLedger {
-  readonly #book = new PairBook()
+  readonly #book = new PairAccounts()
 
-  /** A ledger that goes on from a state that was checked. */
+  /** Creates a ledger from a validated state. */
   static adopt({ jobs, pairs }: PairLedgerState): PairLedger {
     const ledger = new PairLedger()
     const book = ledger.#book
@@ -60,7 +60,7 @@ export class PairLedger {
     return ledger
   }
 
-  /** The ledger as plain data: totals by job, open pairs in the order in which their debts began. */
+  /** Returns the ledger as plain data: totals by job, open pairs in the order in which their debts began. */
   save(): PairLedgerState {
     const jobs = [...this.#book.accounts].map(({ id, totals }) => ({ id, ...totals }))
     const pairs = this.pairs().map(({ outstanding: _, ...pair }) => pair)
@@ -70,10 +70,10 @@ export class PairLedger {
   /**
    * Enters one period: the record deltas of its steps, in their order.
    *
-   * @param atNs   the period's instant on the source's clock.
-   * @param ids    JobIDs, shape [n]; the order settles ties.
+   * @param atNs   time of the period on the source's clock.
+   * @param ids    JobIDs, shape [n]; the order breaks ties.
    * @param steps  whole tokens given (+) or received (-), each shape [n] and summing to 0.
-   * @returns      what changed between pairs; a debt that ended and one that began anew are two moves.
+   * @returns      the changes between pairs; a debt that ended and one that began again are two moves.
    * @throws InvariantError when a step does not sum to 0.
    * @complexity   O(n + debts of the jobs that pay + cells of `apportion`).
    */
@@ -84,10 +84,10 @@ export class PairLedger {
   }
 
   /**
-   * Forgets jobs that ended: their claims come back and their debts are paid, by `ENDED_JOBS`, which lends and borrows anew whatever
-   * does not cancel out.
+   * Removes jobs that ended: their claims and debts are settled against `ENDED_JOBS`, which lends and borrows whatever does not cancel
+   * out.
    *
-   * @returns  what changed between pairs by it.
+   * @returns  the resulting changes between pairs.
    */
   retire(atNs: number, jobs: Iterable<string>): PairMove[] {
     const gone = [...jobs].filter((id) => this.#book.find(id) !== undefined)
@@ -98,27 +98,27 @@ export class PairLedger {
     return moves
   }
 
-  /** The job's claims less its debts; 0 for a job that the ledger does not know. */
+  /** Returns the job's claims minus its debts; 0 for an unknown job. */
   balance(id: string): number {
     return this.#book.find(id)?.balance ?? 0
   }
 
-  /** What others owe a job, oldest first. */
+  /** Returns the claims of a job, oldest first. */
   claims(id: string): Pair[] {
     return [...(this.#book.find(id)?.claims.values() ?? [])].map(toPair)
   }
 
-  /** What a job owes others, oldest first. */
+  /** Returns the debts of a job, oldest first. */
   debts(id: string): Pair[] {
     return [...(this.#book.find(id)?.debts.values() ?? [])].map(toPair)
   }
 
-  /** Every open pair, oldest first. */
+  /** Returns every open pair, oldest first. */
   pairs(): Pair[] {
     return [...this.#book.open].map(toPair)
   }
 
-  /** What a job moved in all; zeros for one that the ledger does not know. */
+  /** Returns the lifetime totals of a job; zeros for an unknown one. */
   totals(id: string): JobTotals {
     return { ...(this.#book.find(id)?.totals ?? NO_TOTALS) }
   }
@@ -137,9 +137,9 @@ export class PairLedger {
       const { balance } = account
       account.balance += delta
       const settled = balance * delta < 0 ? Math.min(Math.abs(delta), Math.abs(balance)) : 0
-      const anew = Math.abs(delta) - settled
+      const unsettled = Math.abs(delta) - settled
       if (settled > 0) (delta > 0 ? payers : payees).push({ account, tokens: settled })
-      if (anew > 0) (delta > 0 ? lenders : borrowers).push({ account, tokens: anew })
+      if (unsettled > 0) (delta > 0 ? lenders : borrowers).push({ account, tokens: unsettled })
     }
     invariant(sum === 0, 'what a step gives to some jobs it takes from others')
     this.#payDirectly(payers, payees)
@@ -148,7 +148,7 @@ export class PairLedger {
     if (lenders.length > 0) this.#lend(merged(lenders), merged(borrowers))
   }
 
-  /** Debts between a job that pays and one that is paid in the same step. */
+  /** Settles debts between a payer and a payee of the same step. */
   #payDirectly(payers: readonly Lot[], payees: readonly Lot[]): void {
     if (payers.length === 0 || payees.length === 0) return
     const due = new Map(payees.map((lot) => [lot.account, lot]))
@@ -165,7 +165,7 @@ export class PairLedger {
     }
   }
 
-  /** Closes the oldest debts (or claims) for what is left; the other side of each is `freed` and finds another job. */
+  /** Closes the oldest debts (or claims) for the rest; the other side of each is `freed` and matched with another job. */
   #payOldest(lots: readonly Lot[], side: 'debts' | 'claims', freed: Lot[]): void {
     for (const lot of lots) {
       for (const pair of lot.account[side].values()) {
@@ -178,7 +178,7 @@ export class PairLedger {
     }
   }
 
-  /** No job is on both sides: one that is freed as a creditor has no need of its own left after `payDirectly`. */
+  /** No job is on both sides: one that is freed as a creditor has no remaining need after `payDirectly`. */
   #lend(lenders: readonly Lot[], borrowers: readonly Lot[]): void {
     const given = lenders.map(({ tokens }) => tokens)
     const needed = borrowers.map(({ tokens }) => tokens)
@@ -186,7 +186,7 @@ export class PairLedger {
   }
 }
 
-/** A job may be freed by several payments: one lot each, in order of first appearance. */
+/** Merges the lots of each job, in order of first appearance: several payments may free the same job. */
 function merged(lots: readonly Lot[]): Lot[] {
   const byAccount = new Map<Account, Lot>()
   for (const { account, tokens } of lots) {

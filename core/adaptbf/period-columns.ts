@@ -1,11 +1,11 @@
 /**
- * One observation period in columns: entry i of each belongs to the i-th active job in processing order (nodes descending,
- * then JobID ascending). The three steps fill them from left to right; nothing is kept here from period to period.
+ * One observation period in columns: entry i of each belongs to the i-th active job in processing order (nodes descending, then JobID
+ * ascending). The three steps fill them from left to right; no state is kept between periods.
  */
 
 /** Columns of one period, and its totals. Tokens and records are integers in doubles. */
 export interface PeriodColumns {
-  /** Jobs that the columns have room for. */
+  /** Capacity of the columns, jobs. */
   readonly capacity: number
   /** Active jobs of the period: entries in use. */
   count: number
@@ -16,16 +16,16 @@ export interface PeriodColumns {
   readonly nodes: Float64Array
   /** Nodes of all active jobs. */
   allNodes: number
-  /** RPCs that the job wanted in the period, >= 1. */
+  /** RPCs demanded by the job in the period, >= 1. */
   readonly demand: Float64Array
-  /** Final tokens of the preceding period, -1 where the job was not active in it. */
+  /** Final tokens of the preceding period, -1 if the job was not active in it. */
   readonly previous: Float64Array
   /** Record at the start of the period, r: lent (+) or borrowed (-) tokens. */
   readonly record: Float64Array
   /** Running rounding remainder, carried through the three steps. */
   readonly rho: Float64Array
 
-  /** Priority p: the job's part of all nodes of active jobs. */
+  /** Priority p: the job's share of the nodes of all active jobs. */
   readonly priority: Float64Array
   /** Tokens after step 1. */
   readonly initial: Float64Array
@@ -39,7 +39,7 @@ export interface PeriodColumns {
   surplusTotal: number
   /** Distribution factor DF. */
   readonly factor: Float64Array
-  /** Tokens received out of the surplus. */
+  /** Tokens received from the surplus. */
   readonly received: Float64Array
   /** Tokens after step 2. */
   readonly redistributed: Float64Array
@@ -63,7 +63,7 @@ export interface PeriodColumns {
   readonly finalRecord: Float64Array
   recompensatedCorrections: number
 
-  /** Scratch of the hand-outs. `members`: positions of the lenders; the others are packed in the same order. */
+  /** Scratch space of the hand-outs. `members`: positions of the lenders; the others are packed in the same order. */
   readonly share: Float64Array
   readonly scratch: Float64Array
   readonly members: Int32Array
@@ -72,7 +72,7 @@ export interface PeriodColumns {
 }
 
 /**
- * Empty columns with room for `capacity` jobs.
+ * Creates empty columns for `capacity` jobs.
  *
  * @param capacity  jobs, integer >= 0; 22 doubles, an integer and a byte for each.
  */

@@ -4,12 +4,12 @@ import type { PeriodColumns } from './period-columns.ts'
 import { distribute, floorTokens } from './rounding.ts'
 
 /**
- * Reclaims tokens from jobs that owed before and after step 2 (J-) and hands them to jobs that were owed before and after
- * it (J+), by distribution factor. Without lenders nothing is reclaimed.
+ * Reclaims tokens from jobs that owed before and after step 2 (J-) and distributes them to jobs that were owed before and after it (J+),
+ * by distribution factor. Without lenders nothing is reclaimed.
  *
- * Source: AdapTBF III-C3, equations (9)-(20). Deviations: (13) is one coefficient for the period, since it sums over J+ and
- * applies to J-; it can exceed 1, so what a borrower gives is also bounded by what it has; only lenders take part in the
- * rounding, because no other job may change in this step.
+ * Source: AdapTBF III-C3, equations (9)-(20). Deviations: (13) is one coefficient for the period, since it sums over J+ and applies to
+ * J-; it can exceed 1, so a borrower's repayment is also bounded by its tokens; only lenders take part in the rounding, because no other
+ * job may change in this step.
  *
  * @param columns  after `redistribute`; `final` sums to the budget, `finalRecord` keeps the sum of `record`.
  */
@@ -25,7 +25,7 @@ export function recompensate(columns: PeriodColumns, coefficient: Coefficient = 
   }
 }
 
-/** Equations (9)-(13): both sides, the lenders' future utilisation, the coefficient. Returns the number of lenders. */
+/** Equations (9)-(13): determines both sides, the lenders' future utilisation and the coefficient. Returns the number of lenders. */
 function findSides(columns: PeriodColumns, against1: (one: number, u: number) => number): number {
   const { count, record, redistributedRecord, side, demand, redistributed, futureUtilization } = columns
   const { utilization, priority, members } = columns
@@ -45,7 +45,7 @@ function findSides(columns: PeriodColumns, against1: (one: number, u: number) =>
   return lenders
 }
 
-/** Equations (14)(17): what each borrower gives back, bounded by what it owed at the start and by what it has. */
+/** Equations (14)(17): repayment of each borrower, bounded by its debt at the start and by its tokens. */
 function reclaim(columns: PeriodColumns): void {
   const { count, side, record, redistributed, reclaimed, coefficient } = columns
   let total = 0
@@ -57,7 +57,7 @@ function reclaim(columns: PeriodColumns): void {
   columns.reclaimedTotal = total
 }
 
-/** Equation (18): the reclaimed tokens over the lenders, packed so that the hand-out sees only them. */
+/** Equation (18): distributes the reclaimed tokens over the lenders, packed so that the hand-out sees only them. */
 function repay(columns: PeriodColumns, lenders: number): void {
   const { count, members, factor, rho, share, memberRho, memberGranted, scratch, repaid, reclaimedTotal } = columns
   repaid.fill(0, 0, count)

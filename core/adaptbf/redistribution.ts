@@ -3,11 +3,11 @@ import type { PeriodColumns } from './period-columns.ts'
 import { EPS, distribute } from './rounding.ts'
 
 /**
- * Takes every token above a job's demand and hands the sum out again by distribution factor, over all active jobs, also
- * those that gave. What a job gives enters its record as lent, what it receives as borrowed.
+ * Takes every token above a job's demand and redistributes the sum by distribution factor over all active jobs, including the givers.
+ * Tokens given are recorded as lent, tokens received as borrowed.
  *
- * Source: AdapTBF III-C2, equations (3)-(8). Deviations: a job that was not active in the preceding period is measured
- * against this period's initial tokens, since equation (3) has no value for it; a denominator of 0 tokens counts as 1.
+ * Source: AdapTBF III-C2, equations (3)-(8). Deviations: a job that was not active in the preceding period is measured against this
+ * period's initial tokens, since equation (3) has no value for it; a denominator of 0 tokens is taken as 1.
  *
  * @param columns  after `allocateInitially`; the tokens still sum to the budget and the records keep their sum.
  */
@@ -19,7 +19,7 @@ export function redistribute(columns: PeriodColumns): void {
     const base = Math.max(1, previous[i]! >= 0 ? previous[i]! : initial[i]!)
     const u = demand[i]! / base
     utilization[i] = u
-    // u + u * p and u * p over one denominator: integers up to a single division, so as exact as a double can be.
+    // u + u * p and u * p over one common denominator: integers up to a single division, so as exact as a double can be.
     const parts = u > 1 + EPS ? allNodes + nodes[i]! : nodes[i]!
     factor[i] = (demand[i]! * parts) / (base * allNodes)
     factorTotal += factor[i]!
@@ -29,7 +29,7 @@ export function redistribute(columns: PeriodColumns): void {
   columns.surplusTotal = surplusTotal
 
   const { priority, share, rho, received, scratch, record, redistributed, redistributedRecord } = columns
-  // Demand >= 1 and nodes >= 1 rule out that all factors are 0; priorities, which sum to 1, would stand in.
+  // Demand >= 1 and nodes >= 1 rule out that all factors are 0; otherwise the priorities, which sum to 1, would be used.
   const weight = factorTotal > 0 ? factor : priority
   const allWeights = factorTotal > 0 ? factorTotal : 1
   for (let i = 0; i < count; i++) share[i] = (weight[i]! * surplusTotal) / allWeights

@@ -19,7 +19,7 @@ function handOut(total: number, share: readonly number[], rho: readonly number[]
   return { granted: [...columns.granted], rho: [...columns.rho], corrections }
 }
 
-/** The same by scanning all members for every single token. */
+/** The same, by scanning all members for each token. */
 function handOutByScan(total: number, share: readonly number[], before: readonly number[]): HandOut {
   const due = share.map((s, i) => s + before[i]!)
   const granted = due.map((e) => Math.max(0, Math.floor(e + EPS)))

@@ -1,6 +1,6 @@
 /**
- * Whole tokens out of real shares. Every step of a period hands out an integer total by real weights; what flooring keeps
- * back stays with the job as its remainder and counts in the next hand-out, so no job is starved by integers.
+ * Rounding of real shares to whole tokens. Every step of a period distributes an integer total by real weights; the fraction lost by
+ * flooring stays with the job as its remainder and counts in the next hand-out, so rounding starves no job.
  *
  * Invariant: the grants sum to the total exactly, and the remainders of the members keep their sum.
  */
@@ -12,32 +12,31 @@ export const EPS = 1e-9
 /** The floor of a real that may have lost its last bits: 289.9999999999999 is 290. */
 export const floorTokens = (value: number): number => Math.floor(value + EPS)
 
-/** One hand-out in columns; position 0 is the first job in processing order. The first `count` entries are read. */
+/** Columns of one hand-out; position 0 is the first job in processing order. The first `count` entries are read. */
 export interface RoundingColumns {
   /** Real tokens due to each member, >= 0; sums to the total. */
   readonly share: Float64Array
   /** Running remainder of each member, tokens; updated in place. */
   readonly rho: Float64Array
-  /** Filled with the whole tokens each member gets, >= 0. */
+  /** Filled with the whole tokens granted to each member, >= 0. */
   readonly granted: Float64Array
-  /** At least `count` long, contents meaningless. */
+  /** At least `count` long, contents undefined. */
   readonly scratch: Float64Array
 }
 
 /**
- * Hands out `total` whole tokens by real shares and running remainders; returns how many single-token corrections it took.
+ * Distributes `total` whole tokens by real shares and running remainders; returns the number of single-token corrections.
  *
- * Floors share + remainder, then corrects one token at a time: a token left over goes to the member with the largest
- * remainder, a token too many is taken from the member with the largest remainder that has one. Equal remainders: the first
- * in processing order.
+ * Floors share + remainder, then corrects one token at a time: a leftover token goes to the member with the largest remainder, an excess
+ * token is taken from the member with the largest remainder among those with tokens. Ties: the first in processing order.
  *
- * Source: AdapTBF III-C4, equations (21)-(25). Deviations: equation (24) as printed drops the old remainder, so a share of
- * 0.4 a period would never become a token; here the remainder accumulates. A grant is never below 0.
+ * Source: AdapTBF III-C4, equations (21)-(25). Deviations: equation (24) as printed drops the old remainder, so a share of 0.4 a period
+ * would never become a token; here the remainder accumulates. A grant is never below 0.
  *
- * Remainders within EPS of each other are equal. Rounding errors are far smaller and distinct fractions far larger, so it
- * does not matter how a chain of near-equal remainders longer than EPS would be cut; the processing order fixes it.
+ * Remainders within EPS of each other are equal. Rounding errors are far smaller and distinct fractions far larger, so it does not matter
+ * how a chain of near-equal remainders longer than EPS is split; the processing order decides.
  *
- * @param total  whole tokens to hand out, >= 0; with 0 nothing changes.
+ * @param total  whole tokens to hand out, >= 0; 0 changes nothing.
  * @param count  members, at least 1 if `total` > 0.
  * @throws InvariantError when there are tokens but no member, or a share is not finite.
  * @complexity   O(count) on average, O(count log count) for an excess; allocates only for an excess.
@@ -64,8 +63,8 @@ export function distribute(total: number, count: number, columns: RoundingColumn
 }
 
 /**
- * Tokens to the largest remainders. A member that gets one falls by 1, so the members within 1 of the largest get one each
- * before any gets a second: whole rounds of them, then the first of a last round.
+ * Adds tokens to the largest remainders. A member that gets one falls by 1, so the members within 1 of the largest get one each before
+ * any gets a second: whole rounds of them, then the first of a last round.
  */
 function addLeftover(tokens: number, count: number, { rho, granted, scratch }: RoundingColumns): void {
   const grant = (i: number): void => {
@@ -97,7 +96,7 @@ function addLeftover(tokens: number, count: number, { rho, granted, scratch }: R
   }
 }
 
-/** Tokens from the largest remainders. A member that gives one rises by 1, so it stays first until it has none left. */
+/** Removes tokens from the largest remainders. A member that gives one rises by 1, so it stays first until it has none left. */
 function removeExcess(tokens: number, count: number, { rho, granted }: RoundingColumns): void {
   const able: number[] = []
   for (let i = 0; i < count; i++) if (granted[i]! > 0) able.push(i)
@@ -111,7 +110,7 @@ function removeExcess(tokens: number, count: number, { rho, granted }: RoundingC
   }
 }
 
-/** The n-th largest of the first `size` values (n from 1), which it reorders: quickselect, O(size) on average. */
+/** Returns the n-th largest of the first `size` values (n from 1), which it reorders: quickselect, O(size) on average. */
 function nthLargest(values: Float64Array, size: number, n: number): number {
   const wanted = n - 1
   let low = 0

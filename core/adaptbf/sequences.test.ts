@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type RandomStream, randomStream } from '../base/random.ts'
 import { type AllocatedPeriod, type PeriodFlows, TokenAllocator } from './allocation.ts'
 import type { PeriodJob } from './job-ledger.ts'
-import type { PairMove } from './pair-book.ts'
+import type { PairMove } from './pair-accounts.ts'
 import { PairLedger } from './pair-ledger.ts'
 
 const SEQUENCES = 10_000
@@ -25,7 +25,7 @@ const sum = (values: Iterable<number>): number => {
   return total
 }
 
-/** What is wrong with an allocation; spec 3. */
+/** Yields the faults of an allocation; spec 3. */
 function* allocationFaults(
   allocator: TokenAllocator,
   before: ReadonlyMap<string, number>,
@@ -55,7 +55,7 @@ function* allocationFaults(
   for (const [id, record] of all) if (!ids.includes(id) && record !== (before.get(id) ?? 0)) yield `idle ${id} moves`
 }
 
-/** What is wrong with the pairs, given every move so far. */
+/** Yields the faults of the pairs, given every move so far. */
 function* pairFaults(
   pairs: PairLedger,
   records: ReadonlyMap<string, number>,
@@ -92,7 +92,7 @@ function note(journal: Map<string, number>, moves: readonly PairMove[]): void {
   }
 }
 
-/** Plays one sequence; the faults of all its periods. */
+/** Runs one sequence and returns the faults of all its periods. */
 function play(seed: number, coefficient: 'max' | 'min'): string[] {
   const draw = randomStream(seed, 'sequence')
   const allocator = new TokenAllocator({ coefficient })

@@ -1,19 +1,22 @@
 /**
- * Lock convoys: locks that wait for one resource, at most at once since the sample before. A convoy that a lock manager dissolves within
- * milliseconds is one all the same where the next one stands there at every look.
+ * Lock convoys: most locks that waited for one resource at any time since the previous sample. A convoy that a lock manager dissolves
+ * within milliseconds still counts if every sample finds the next one.
  */
-import { standOf, type Figures, type Judged } from './figures.ts'
+import { conditionOf, type Figures, type Judgement } from './figures.ts'
 import type { Rule } from './rules.ts'
-import { amount, named } from './words.ts'
+import { amount, named } from './format.ts'
 
 export class ConvoyDetector {
-  /** Nothing is known of locks: nothing begins, nothing ends. */
-  look({ convoys }: Pick<Figures, 'convoys'>, { threshold }: Pick<Rule, 'threshold'>): Judged[] | undefined {
+  /** Returns undefined when no lock data was read, so alerts neither begin nor end. */
+  look({ convoys }: Pick<Figures, 'convoys'>, { threshold }: Pick<Rule, 'threshold'>): Judgement[] | undefined {
     return convoys?.map(({ key, name, waiting, per, behind }) => ({
-      ...{ subject: key, where: named(name), measure: waiting / per, stand: standOf(waiting / per, threshold) },
+      subject: key,
+      where: named(name),
+      measure: waiting / per,
+      stand: conditionOf(waiting / per, threshold),
       level: 'watch',
       words: () =>
-        `Convoy on ${named(name)}, ${amount(Math.round(waiting))} ${behind === '' ? 'locks wait' : `behind one ${named(behind)}`}`,
+        `Convoy on ${named(name)}, ${amount(Math.round(waiting))} ${behind === '' ? 'locks waiting' : `behind one ${named(behind)}`}`,
     }))
   }
 }

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { ConvoyDetector } from './convoy.ts'
 import { DisconnectDetector } from './disconnect.ts'
-import { standOf, type JobFigures, type Judged } from './figures.ts'
+import { conditionOf, type JobFigures, type Judgement } from './figures.ts'
 import { QueueDetector } from './queue.ts'
 import { ReservationDetector } from './reservation.ts'
 import { StarvationDetector } from './starvation.ts'
-import { amount, lasted, named, times } from './words.ts'
+import { amount, lasted, named, times } from './format.ts'
 
 const S = 1_000
 
-describe('queues that grow', () => {
-  /** Feeds one value a second; the stand at the end. */
-  function fed(detector: QueueDetector, fromS: number, values: readonly number[], threshold = 4): Judged {
-    let last: Judged | undefined
+describe('queue growth', () => {
+  /** Feeds one value a second and returns the last judgement. */
+  function fed(detector: QueueDetector, fromS: number, values: readonly number[], threshold = 4): Judgement {
+    let last: Judgement | undefined
     values.forEach((queued, i) => {
       const server = { host: 'oss01', queued, silent: '' }
       last = detector.look({ atMs: (fromS + i) * S, servers: [server] }, { threshold, forS: 20 })[0]
@@ -22,44 +22,44 @@ describe('queues that grow', () => {
   }
   const flat = (n: number, value: number): number[] => Array.from({ length: n }, () => value)
 
-  it('says nothing before two minutes are known', () => {
+  it('reports nothing before two minutes are known', () => {
     expect(fed(new QueueDetector(), 0, flat(100, 5_000)).stand).toBe('unknown')
   })
 
-  it('compares with the median: 100 as a rule, 500 are five times as many', () => {
+  it('compares with the median: 500 are five times a median of 100', () => {
     const d = new QueueDetector()
     expect(fed(d, 0, flat(140, 100)).stand).toBe('low')
     const high = fed(d, 140, flat(12, 500))
     expect(high.stand).toBe('high')
-    expect(high.words()).toMatch(/^oss01: 49\d RPCs queued, ×4\.9 of the usual 100$/)
+    expect(high.words()).toMatch(/^oss01: 49\d RPCs queued, ×4\.9 the usual 100$/)
     expect(fed(d, 152, flat(12, 250)).stand).toBe('held')
     expect(fed(d, 164, flat(12, 100)).stand).toBe('low')
   })
 
-  it('is not moved by a few requests where there is none as a rule', () => {
+  it('ignores a few requests where the queue is usually empty', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 0))
     expect(fed(d, 140, flat(12, 60)).stand).toBe('held')
-    expect(fed(d, 152, flat(12, 70)).words()).toContain('where there is none as a rule')
+    expect(fed(d, 152, flat(12, 70)).words()).toContain('usually none')
   })
 
-  it('does not tell again what comes every half minute', () => {
+  it('does not report peaks that recur every half minute', () => {
     const d = new QueueDetector()
     const storm = Array.from({ length: 900 }, (_, i) => (i % 30 < 10 ? 600 : 2))
     const stands = storm.map((v, i) => fed(d, i, [v]).stand)
     expect(stands.slice(300)).not.toContain('high')
   })
 
-  it('takes for usual what has lasted for most of a quarter of an hour', () => {
+  it('adopts a load that lasts for most of a quarter of an hour as baseline', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(300, 100))
     expect(fed(d, 300, flat(60, 500)).stand).toBe('high')
-    // Nine tenths are over soon; then it goes on as long as it does not fall to half.
+    // Nine tenths of the load end soon; the alert stays active until the value falls to half.
     expect(fed(d, 360, flat(140, 500)).stand).toBe('held')
     expect(fed(d, 500, flat(800, 500)).stand).toBe('low')
   })
 
-  it('knows nothing of a silent server, and leaves it alone for a minute when it is back', () => {
+  it('ignores a silent server, and waits a minute after it is back', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 10))
     const silent = { host: 'oss01', queued: NaN, silent: 'timed out' }
@@ -68,7 +68,7 @@ describe('queues that grow', () => {
     expect(fed(d, 201, flat(30, 900)).stand).toBe('high')
   })
 
-  it('names who grew most since it rose', () => {
+  it('names the job that grew most since the rise', () => {
     const d = new QueueDetector()
     fed(d, 0, flat(140, 10))
     const asked: number[] = []
@@ -76,7 +76,8 @@ describe('queues that grow', () => {
     for (let s = 140; s < 160; s++) {
       const [j] = d.look(
         {
-          ...{ atMs: s * S, servers: [{ host: 'oss01', queued: 400, silent: '' }] },
+          atMs: s * S,
+          servers: [{ host: 'oss01', queued: 400, silent: '' }],
           grown: (_, sinceMs) => {
             asked.push(sinceMs)
             return { job: '4690.python.u1021', by: 3_120 }
@@ -93,7 +94,7 @@ describe('queues that grow', () => {
   })
 })
 
-describe('jobs that starve', () => {
+describe('starvation', () => {
   interface Bin {
     readonly queued?: number
     readonly served: Readonly<Record<string, number>>
@@ -105,43 +106,44 @@ describe('jobs that starve', () => {
     const values = Object.values(served)
     const total = values.reduce((n, v) => n + (Number.isNaN(v) ? 0 : v), 0)
     return {
-      ...{ ids, served: values, held: ids.map((id) => held[id] ?? NaN) },
+      ids,
+      served: values,
+      held: ids.map((id) => held[id] ?? NaN),
       serversOf: () => [0],
       weightOf: (i) => nodes[ids[i] ?? ''] ?? 1,
       servers: [{ host: 'oss01', queued, served: total }],
     }
   }
-  function run(bins: readonly Bin[], threshold = 10): Judged[][] {
+  function run(bins: readonly Bin[], threshold = 10): Judgement[][] {
     const d = new StarvationDetector()
     return bins.map((b, i) => d.look({ atMs: i * 5 * S, jobs: figures(b) }, { threshold }))
   }
   const many = (n: number, bin: Bin): Bin[] => Array.from({ length: n }, () => bin)
-  const last = (all: Judged[][], id: string): Judged | undefined => all.at(-1)?.find((j) => j.subject === id)
+  const last = (all: Judgement[][], id: string): Judgement | undefined => all.at(-1)?.find((j) => j.subject === id)
   const calm = many(12, { queued: 4, served: { victim: 100, other: 100 } })
 
-  it('tells of a steady job that another one pushes aside', () => {
+  it('reports a steady job that another one displaces', () => {
     const pushed = last(run([...calm, ...many(3, { queued: 200, served: { victim: 3, other: 500 } })]), 'victim')
     expect(pushed?.stand).toBe('high')
-    expect(pushed?.words()).toBe(
-      'victim gets 3 of 100 RPC/s that it is due, after 100 before; 200 RPCs wait on its servers',
-    )
+    expect(pushed?.words()).toBe('victim gets 3 of 100 RPC/s due, down from 100; 200 RPCs queued on its servers')
   })
 
-  it('does not take a job that went away for one that starves: its requests are gone from the queue', () => {
+  it('does not report a job that stopped: its requests are gone from the queue', () => {
     const left = run([...calm, ...many(3, { queued: 5, served: { victim: 3, other: 197 } })])
     expect(last(left, 'victim')?.stand).toBe('low')
   })
 
-  it('says nothing of a job without any RPC, and forgets it after half a minute', () => {
+  it('does not report a job without any RPC, and forgets it after half a minute', () => {
     const stopped = run([...calm, ...many(9, { queued: 200, served: { victim: 0, other: 500 } })])
     expect(stopped.flat().filter((j) => j.subject === 'victim' && j.stand === 'high')).toEqual([])
     expect(stopped[13]?.[0]?.stand).toBe('unknown')
     expect(stopped.at(-1)).toEqual([])
   })
 
-  it('says nothing of jobs in bursts', () => {
+  it('does not report bursty jobs', () => {
     const bursts = Array.from({ length: 60 }, (_, i): Bin => ({
-      ...{ queued: 50 + (i % 4) * 60, served: { burst: i % 3 === 0 ? 300 : 1, other: 400 } },
+      queued: 50 + (i % 4) * 60,
+      served: { burst: i % 3 === 0 ? 300 : 1, other: 400 },
     }))
     expect(
       run(bursts)
@@ -150,29 +152,31 @@ describe('jobs that starve', () => {
     ).toEqual([])
   })
 
-  it('counts as due no more than a share by nodes of what is served', () => {
+  it('limits the due rate to a share of the throughput by nodes', () => {
     const bin = (served: number): Bin => ({
-      ...{ queued: 200, served: { hog: served, a: 60, b: 60 }, nodes: { a: 10, b: 10 } },
+      queued: 200,
+      served: { hog: served, a: 60, b: 60 },
+      nodes: { a: 10, b: 10 },
     })
     const bins = [...many(12, { queued: 4, served: { hog: 400, a: 0, b: 0 } }), ...many(3, bin(150))]
     expect(last(run(bins), 'hog')?.stand).toBe('low')
   })
 
-  it('finds nobody starving where all are slow', () => {
+  it('reports no job if all are slow', () => {
     const slow = run([...calm, ...many(4, { queued: 200, served: { victim: 3, other: 3 } })])
     expect(last(slow, 'victim')?.stand).toBe('low')
   })
 
-  it('believes the limit of a controller', () => {
+  it('infers demand from the limit of a controller', () => {
     const bin = { queued: 60, served: { small: 2, big: 398 }, held: { small: 1, big: 0.2 } }
     const j = last(run(many(2, bin)), 'small')
     expect(j?.stand).toBe('high')
-    expect(j?.words()).toContain("gets 2 of 200 RPC/s that it is due, at its rule's limit")
+    expect(j?.words()).toContain('gets 2 of 200 RPC/s due, at its rule limit')
     expect(last(run(many(2, { ...bin, served: { small: 30, big: 370 } })), 'small')?.stand).toBe('held')
     expect(last(run(many(2, { ...bin, held: { small: 0.5 } })), 'small')).toBeUndefined()
   })
 
-  it('knows nothing in a gap', () => {
+  it('is unknown in a gap', () => {
     const gap = run([...calm, { queued: NaN, served: { victim: 3, other: 500 } }])
     expect(last(gap, 'victim')?.stand).toBe('unknown')
     const unmeasured = run([
@@ -190,19 +194,19 @@ describe('jobs that starve', () => {
     expect(d.size).toBe(1)
   })
 
-  it('takes what stages count as waiting', () => {
+  it('uses the waiting operations of stages', () => {
     const job = { job: 'a', scope: 'meta_op', measured: 5, asked: 200, queued: 900, limit: 400, askers: 4 }
-    const of = (more: object): Judged | undefined =>
+    const of = (more: object): Judgement | undefined =>
       new StarvationDetector().staged([{ ...job, ...more }], { threshold: 10 })[0]
     expect(of({})?.stand).toBe('high')
-    expect(of({})?.words()).toBe('a gets 5 of 100 op/s that it is due, 900 operations wait in its stages')
+    expect(of({})?.words()).toBe('a gets 5 of 100 op/s due; 900 operations queued in its stages')
     expect(of({ queued: 0 })?.stand).toBe('low')
     expect(of({ measured: 60 })?.stand).toBe('low')
     expect(of({ measured: NaN })?.stand).toBe('unknown')
   })
 })
 
-describe('convoys, reservations, servers that are silent', () => {
+describe('convoys, reservations, silent servers', () => {
   it('counts waiters of a resource, and an eighth of the waiting locks of a target', () => {
     const d = new ConvoyDetector()
     const of = (waiting: number, per: number): string | undefined =>
@@ -215,8 +219,8 @@ describe('convoys, reservations, servers that are silent', () => {
     expect(d.look({ convoys: undefined }, { threshold: 12 })).toBeUndefined()
   })
 
-  it('counts periods in a row, and is over with the first that is not missed', () => {
-    const of = (missed: number): Judged | undefined =>
+  it('counts consecutive periods, and ends with the first that is not missed', () => {
+    const of = (missed: number): Judgement | undefined =>
       new ReservationDetector().look(
         {
           reservations: [
@@ -230,8 +234,8 @@ describe('convoys, reservations, servers that are silent', () => {
     expect(of(10)?.sinceMs).toBe(3)
   })
 
-  it('names up to three silent servers, and says when none is left', () => {
-    const of = (silent: number, threshold = 1): Judged[] =>
+  it('names up to three silent servers, and reports when all are silent', () => {
+    const of = (silent: number, threshold = 1): Judgement[] =>
       new DisconnectDetector().look(
         {
           servers: Array.from({ length: 6 }, (_, i) => ({
@@ -249,12 +253,12 @@ describe('convoys, reservations, servers that are silent', () => {
     expect(of(1, 2)[0]?.stand).toBe('held')
   })
 
-  it('does not know what is not a number', () => {
-    expect(standOf(NaN, 4)).toBe('unknown')
+  it('is unknown for NaN', () => {
+    expect(conditionOf(NaN, 4)).toBe('unknown')
   })
 })
 
-describe('words', () => {
+describe('text', () => {
   it('shows figures, times and lengths', () => {
     expect([0.42, 3, 12.4, 412, 9_949, 39_600, 1_240_000].map(amount)).toEqual([
       '0.4',

@@ -1,64 +1,61 @@
-/**
- * What alerts are judged by: measured figures of one source at one instant, nothing else. NaN is a gap. Times are Unix ms on the
- * source's clock.
- */
+/** Input of the alert detectors: measured figures of one source at one time. NaN is a gap. Times are Unix ms on the source's clock. */
 
-/** Jobs are looked at once in so long, over means of it: what comes and goes within is no news. */
+/** Period over which job figures are averaged and judged, so that shorter changes are ignored. */
 export const JOB_BIN_MS = 5_000
 
 export interface ServerFigures {
   readonly host: string
-  /** Requests that wait in the policies of its service; NaN where that was not read. */
+  /** Requests queued in the policies of its service; NaN if not read. */
   readonly queued: number
-  /** Why it does not answer, and since when; empty while it does. */
+  /** Reason and start of the outage; empty while the server answers. */
   readonly silent: string
   readonly silentSinceMs?: number | undefined
 }
 
-/** Who asked for more than before. */
-export interface Grown {
+/** Job whose request rate grew. */
+export interface GrownJob {
   readonly job: string
-  /** Data RPC/s more than before. */
+  /** Increase, data RPC/s. */
   readonly by: number
 }
 
-/** Jobs over the last bin, as columns of one length. */
+/** Job means over the last bin, as columns of equal length. */
 export interface JobFigures {
   readonly ids: readonly string[]
   /** Data RPC/s served; NaN where one of its targets was not measured. */
   readonly served: ArrayLike<number>
-  /** Share of the time at the limit of a rule that a controller holds, 0..1; NaN without one. */
+  /** Share of the time at the limit of a controller's rule, 0..1; NaN without such a rule. */
   readonly held: ArrayLike<number>
   /** Servers of its targets, as indices into `servers`. */
   readonly serversOf: (job: number) => readonly number[]
-  /** What it is due in proportion to: its nodes, 1 where they are not known. */
+  /** Weight of the job's fair share: its nodes, 1 if unknown. */
   readonly weightOf: (job: number) => number
   readonly servers: readonly { readonly host: string; readonly queued: number; readonly served: number }[]
 }
 
-/** A job whose operations pass stages: they count what waits. */
+/** A job whose operations pass through PADLL stages, which count queued operations. */
 export interface StagedFigures {
   readonly job: string
   readonly scope: string
-  /** op/s measured, and op/s that it asks for. */
+  /** op/s measured, and op/s that the job demands. */
   readonly measured: number
   readonly asked: number
-  /** Operations that wait in its stages. */
+  /** Operations queued in its stages. */
   readonly queued: number
-  /** op/s of the scope in all, and jobs that ask for any of it. */
+  /** Total op/s limit of the scope, and number of jobs with demand in it. */
   readonly limit: number
   readonly askers: number
 }
 
 export interface ConvoyFigures {
-  /** Tells resources apart; `name` is what people call it. */
+  /** Unique key of the resource; `name` is for display. */
   readonly key: string
   readonly name: string
-  /** Locks that wait, at most at once since the sample before. */
+  /** Most locks waiting at once since the previous sample. */
   readonly waiting: number
   /** Locks that count as one waiter: 1, or more where only the locks of many resources are counted together. */
   readonly per: number
-  /** Mode that they wait behind; empty where that is not told. */
+  /** Mode of the lock that they wait for; empty if unknown. */
   readonly behind: string
 }
 
@@ -66,10 +63,13 @@ export interface ReservationFigures {
   readonly node: string
   readonly client: string
   readonly job: string
-  /** Whole periods in a row in which it asked for its reservation and did not get it; NaN: not known. When the first of them began. */
+  /**
+   * Consecutive whole periods in which the client requested its reservation and did not get it, NaN if unknown; and the start of the
+   * first of them.
+   */
   readonly missed: number
   readonly sinceMs: number
-  /** I/O of the last whole period, and reserved for it. */
+  /** I/O completed in the last whole period, and its reservation. */
   readonly completed: number
   readonly reservation: number
 }
@@ -77,36 +77,36 @@ export interface ReservationFigures {
 export interface Figures {
   readonly atMs: number
   readonly intervalMs: number
-  /** Another text as soon as what is usual may be something else: another controller, mode, or rules of an operator. */
+  /** Changes whenever baselines may no longer hold: another controller, another mode, or rules of an operator. */
   readonly regime: string
   readonly servers: readonly ServerFigures[]
   /** undefined between two bins. */
   readonly jobs?: JobFigures | undefined
-  /** undefined: not known. */
+  /** undefined if unknown. */
   readonly staged?: readonly StagedFigures[] | undefined
   readonly convoys?: readonly ConvoyFigures[] | undefined
   readonly reservations?: readonly ReservationFigures[] | undefined
-  /** Who grew most on a server since an instant; undefined: nobody, or it is not known. */
-  readonly grown?: ((host: string, sinceMs: number) => Grown | undefined) | undefined
+  /** Returns the job that grew most on a server since a time; undefined if no job grew or it is unknown. */
+  readonly grown?: ((host: string, sinceMs: number) => GrownJob | undefined) | undefined
 }
 
-/** Whether a subject is above its level, between there and where it would be over, below that, or not known. */
-export type Stand = 'high' | 'held' | 'low' | 'unknown'
+/** `high`: at or above the level; `held`: between the level and half of it, where an active alert stays active; `low`: below half. */
+export type AlertCondition = 'high' | 'held' | 'low' | 'unknown'
 
-/** What a detector says of one subject at one instant. */
-export interface Judged {
+/** Judgement of a detector about one subject at one time. */
+export interface Judgement {
   readonly subject: string
-  readonly stand: Stand
-  /** Measured, in the unit of the threshold. */
+  readonly stand: AlertCondition
+  /** In the unit of the threshold. */
   readonly measure: number
   /** Server, job, client or resource. */
   readonly where: string
   readonly level: 'watch' | 'bad'
-  /** When it began, where that is measured. */
+  /** Start of the condition, if measured. */
   readonly sinceMs?: number | undefined
   readonly words: () => string
 }
 
-/** Above a level until below half of it, so that what wavers around it is one alert. */
-export const standOf = (measure: number, level: number): Stand =>
+/** Hysteresis: an alert ends only below half of its level, so that a value that fluctuates around the level is one alert. */
+export const conditionOf = (measure: number, level: number): AlertCondition =>
   Number.isNaN(measure) ? 'unknown' : measure >= level ? 'high' : measure >= level / 2 ? 'held' : 'low'

@@ -1,4 +1,4 @@
-/** When each kind of alert is told: what is compared, and as shipped. */
+/** Alert rules: measures, bounds and defaults of each kind. */
 import type { AlertKind } from '../snapshot/notebook.ts'
 
 export interface Rule {
@@ -21,40 +21,59 @@ export interface RuleFacts {
 export const KINDS: readonly AlertKind[] = ['queue', 'starvation', 'convoy', 'reservation', 'disconnect']
 
 const usual = (kind: AlertKind, threshold: number, forS: number): Rule => ({
-  ...{ kind, on: true, threshold, forS, opens: true },
+  kind,
+  on: true,
+  threshold,
+  forS,
+  opens: true,
 })
 
 export const RULES: Readonly<Record<AlertKind, RuleFacts>> = {
   queue: {
     title: 'Queue growth',
     about:
-      'RPCs queued on a server, against their median over 15 minutes; at least 64, and above nine tenths of those minutes',
-    ...{ unit: '× usual', least: 1.5, most: 1_000, usual: usual('queue', 4, 20) },
+      'RPCs queued on a server relative to their 15-minute median; at least 64 RPCs and clearly above the 90th percentile',
+    unit: '× usual',
+    least: 1.5,
+    most: 1_000,
+    usual: usual('queue', 4, 20),
   },
   starvation: {
     title: 'Starvation',
-    about: 'what a job that waits is due, against what it is served, while its servers serve others',
-    ...{ unit: '× less than due', least: 2, most: 1_000, usual: usual('starvation', 10, 30) },
+    about: 'service that a waiting job is due, relative to what it gets while its servers serve other jobs',
+    unit: '× less than due',
+    least: 2,
+    most: 1_000,
+    usual: usual('starvation', 10, 30),
   },
   convoy: {
     title: 'Lock convoy',
-    about: 'locks that wait for one resource; where only counters of Lustre tell, eight times as many on one target',
-    ...{ unit: 'waiters', least: 2, most: 100_000, usual: usual('convoy', 12, 5) },
+    about: 'locks waiting for one resource; with only Lustre counters, eight times as many on one target',
+    unit: 'waiters',
+    least: 2,
+    most: 100_000,
+    usual: usual('convoy', 12, 5),
   },
   reservation: {
     title: 'Missed reservation',
-    about: 'periods in a row in which a client of a data node asked for its reservation and did not get it',
-    ...{ unit: 'periods', least: 1, most: 1_000, usual: usual('reservation', 10, 0) },
+    about: 'consecutive periods in which a client of a data node requested its reservation and did not get it',
+    unit: 'periods',
+    least: 1,
+    most: 1_000,
+    usual: usual('reservation', 10, 0),
   },
   disconnect: {
     title: 'Disconnect',
     about: 'servers that do not answer',
-    ...{ unit: 'servers', least: 1, most: 1_000, usual: usual('disconnect', 1, 15) },
+    unit: 'servers',
+    least: 1,
+    most: 1_000,
+    usual: usual('disconnect', 1, 15),
   },
 }
 
 export const USUAL: readonly Rule[] = KINDS.map((k) => RULES[k].usual)
 
-/** A threshold within the bounds of its kind. */
+/** True if the threshold is within the bounds of its kind. */
 export const isWithin = ({ kind, threshold }: Pick<Rule, 'kind' | 'threshold'>): boolean =>
   threshold >= RULES[kind].least && threshold <= RULES[kind].most

@@ -1,38 +1,123 @@
 /**
- * Jobs that want service and get almost none while their servers serve others.
+ * Starvation: jobs that demand service and get almost none while their servers serve other jobs.
  *
- * A job starves where what it is served is less than one `threshold`-th of what it is due:
+ * A job starves if its served rate is less than 1/`threshold` of what it is due:
  *
  *     due = min(want, entitled)
  *
- * `entitled` is its share, by nodes, of what its servers serve now among the jobs at work on them. `want` is known in three ways only:
+ * `entitled` is its share, by nodes, of the current throughput of its servers, among the jobs active on them. `want` is known in three
+ * cases only:
  *
- * - held: it runs at the limit of a rule that a controller holds (90 % of it in at least four fifths of the bin): want is more than that,
- *   due = entitled;
- * - fell: it was steady for a minute (no bin of 5 s without an RPC, at most one of twelve below half of their middle) and then fell
- *   below half while requests queue on its servers: at least 16, and half as many again as in that minute. want is what it was served
- *   before, held against it for ten minutes at most;
- * - staged: its stages count operations that wait (PADLL): want is what it asks for, entitled the limit over the jobs that ask.
+ * - held: the job runs at the limit of a rule that a controller holds (90 % of it in at least four fifths of the bin): want is
+ *   more than that, due = entitled;
+ * - fell: the job was steady for a minute (no bin of 5 s without an RPC, at most one of twelve below half of their median) and then fell
+ *   below half while requests queue on its servers: at least 16, and half as many again as in that minute. want is its
+ *   former served rate, for ten minutes at most;
+ * - staged: its stages count operations that wait (PADLL): want is its demand, entitled the limit over the jobs with demand.
  *
- * What this cannot see: a server counts served RPCs by job and waiting requests in all, never waiting requests by job. A job that is
- * served nothing at all looks like one that has stopped: it is judged as long as an RPC comes through at least every 30 s. Jobs that
- * come in bursts, and jobs younger than a minute, are judged by `held` and `staged` alone. Where all are slow, as on a failing disk,
- * the share shrinks with the whole: nobody starves. Limits that an operator set are wishes, not alarms.
+ * Limits: a server counts served RPCs by job but waiting requests only in total. A job without any served RPC looks like one that has
+ * stopped, so it is judged only while at least one RPC is served every 30 s. Jobs that come in bursts, and jobs younger than a minute,
+ * are judged by `held` and `staged` alone. If all jobs are slow, as on a failing disk, the shares shrink together and no job starves.
+ * Limits set by an operator are intended and raise no alert.
  */
 import { mean } from '../base/statistics.ts'
-import { standOf, type Figures, type JobFigures, type Judged, type StagedFigures } from './figures.ts'
-import { JobMemory, PAST } from './job-memory.ts'
+import { conditionOf, type Figures, type JobFigures, type Judgement, type StagedFigures } from './figures.ts'
 import type { Rule } from './rules.ts'
-import { amount, named } from './words.ts'
+import { amount, named } from './format.ts'
 
-/** From this share of its time at a limit on a job wants more than the limit. */
+// Served rate of one job over the last minute, bin by bin, and its rate before a drop.
+
+/** Past bins that decide whether a job is steady: one minute. */
+const PAST = 12
+/** A bin below this share of the past counts as a drop. */
+const FALL = 0.5
+/** Bins of a steady job that may lie below that share of its median. */
+const UNEVEN = 1
+/** Longest time that the former rate is the reference; then the current rate is taken as the demand, ms. */
+const HELD_AGAINST_MS = 600_000
+/** Consecutive bins without an RPC after which a job counts as stopped. */
+const STOPPED = 6
+
+/** Served rate of a job before its drop, and the state of its servers then. */
+interface Before {
+  readonly served: number
+  readonly queued: number
+  readonly onServers: number
+}
+
+class JobMemory {
+  readonly #past = new Float32Array(PAST)
+  /** Last observation that included the job. */
+  turn = 0
+  #known = 0
+  #next = 0
+  #sum = 0
+  #zeros = 0
+  #before: (Before & { readonly sinceMs: number }) | undefined
+
+  /** undefined while no former rate is the reference. */
+  get before(): Before | undefined {
+    return this.#before
+  }
+
+  /** Consecutive bins without a served RPC. */
+  get zeros(): number {
+    return this.#zeros
+  }
+
+  /**
+   * Adds one bin. Returns true when a steady job has just dropped; the caller then stores the previous state of its servers by
+   * `remember`.
+   */
+  take(served: number, atMs: number): boolean {
+    this.#zeros = served === 0 ? this.#zeros + 1 : 0
+    const b = this.#before
+    if (b) {
+      const isBack = served >= FALL * b.served
+      if (!isBack && this.#zeros < STOPPED && atMs - b.sinceMs < HELD_AGAINST_MS) return false
+      this.#before = undefined
+      // The drop is intended or permanent: start over with an empty past.
+      if (!isBack) this.#forget()
+    } else if (this.#known === PAST && served < (FALL * this.#sum) / PAST && this.#steady() !== undefined) return true
+    this.#push(served)
+    return false
+  }
+
+  /** Makes the rate before the drop the reference for the following bins. */
+  remember(atMs: number, servers: Omit<Before, 'served'>): void {
+    const served = this.#steady()
+    if (served !== undefined) this.#before = { served, ...servers, sinceMs: atMs }
+  }
+
+  #push(served: number): void {
+    if (this.#known === PAST) this.#sum -= this.#past[this.#next] as number
+    else this.#known++
+    this.#past[this.#next] = served
+    this.#sum += this.#past[this.#next] as number
+    this.#next = (this.#next + 1) % PAST
+  }
+
+  #forget(): void {
+    this.#known = this.#next = this.#sum = 0
+  }
+
+  /** Median of the past if the job was steady; undefined for an intermittent one. */
+  #steady(): number | undefined {
+    const sorted = this.#past.toSorted()
+    const middle = sorted[PAST >> 1] as number
+    const uneven = sorted.findIndex((v) => v >= FALL * middle)
+    return middle > 0 && (sorted[0] as number) > 0 && uneven <= UNEVEN ? middle : undefined
+  }
+}
+
+/** Share of the time at its limit from which a job counts as wanting more than the limit. */
 const AT_LIMIT = 0.8
-/** Requests that wait on a server that is busy, and growth against the minute before. */
+/** Requests queued on a busy server, and growth over the preceding minute. */
 const QUEUED_LEAST = 16
 const QUEUED_GROWN = 1.5
-/** Of what its servers served before, so much they must serve now: else they are slow themselves. */
+/** Share of its previous throughput that the servers must still deliver; below it the servers themselves are slow. */
 const STILL_SERVING = 0.5
-/** op/s below which nobody is due anything: a single operation is no share. */
+/** op/s below which no job is due anything; a single operation is not a share. */
 const DUE_LEAST = 1
 
 interface Server {
@@ -45,13 +130,13 @@ export class StarvationDetector {
   readonly #servers = new Map<string, Server>()
   #turn = 0
 
-  /** Jobs that are remembered. */
+  /** Number of jobs tracked. */
   get size(): number {
     return this.#jobs.size
   }
 
-  look({ atMs, jobs }: Pick<Figures, 'atMs'> & { jobs: JobFigures }, rule: Pick<Rule, 'threshold'>): Judged[] {
-    const out: Judged[] = []
+  look({ atMs, jobs }: Pick<Figures, 'atMs'> & { jobs: JobFigures }, rule: Pick<Rule, 'threshold'>): Judgement[] {
+    const out: Judgement[] = []
     const { ids, served, held } = jobs
     const weights = lazily(() => weightsOf(jobs))
     const turn = ++this.#turn
@@ -63,7 +148,7 @@ export class StarvationDetector {
       if (!m) this.#jobs.set(id, (m = new JobMemory()))
       if (m.turn !== turn) seen++
       m.turn = turn
-      if (!Number.isNaN(v) && m.take(v, atMs)) m.remember(atMs, this.#stoodBefore(jobs, i))
+      if (!Number.isNaN(v) && m.take(v, atMs)) m.remember(atMs, this.#serverMeans(jobs, i))
       const isHeld = (held[i] as number) >= AT_LIMIT
       if (!isHeld && !m.before) continue
       out.push(this.#judge(jobs, i, { memory: m, isHeld, weights }, rule.threshold))
@@ -73,16 +158,20 @@ export class StarvationDetector {
     return out
   }
 
-  staged(staged: readonly StagedFigures[], { threshold }: Pick<Rule, 'threshold'>): Judged[] {
+  staged(staged: readonly StagedFigures[], { threshold }: Pick<Rule, 'threshold'>): Judgement[] {
     return staged.map(({ job, scope, measured, asked, queued, limit, askers }) => {
       const due = Math.min(asked, limit / Math.max(1, askers))
       const isWaiting = queued > asked * WAITS_S && due >= DUE_LEAST
       const times = due / Math.max(measured, 1e-9)
-      const stand = Number.isNaN(measured) ? 'unknown' : isWaiting ? standOf(times, threshold) : 'low'
+      const stand = Number.isNaN(measured) ? 'unknown' : isWaiting ? conditionOf(times, threshold) : 'low'
       return {
-        ...{ subject: `${scope} ${job}`, where: named(job), measure: times, stand, level: 'watch' },
+        subject: `${scope} ${job}`,
+        where: named(job),
+        measure: times,
+        stand,
+        level: 'watch',
         words: () =>
-          `${named(job)} gets ${amount(measured)} of ${amount(due)} op/s that it is due, ${amount(queued)} operations wait in its stages`,
+          `${named(job)} gets ${amount(measured)} of ${amount(due)} op/s due; ${amount(queued)} operations queued in its stages`,
       }
     })
   }
@@ -97,12 +186,14 @@ export class StarvationDetector {
     i: number,
     of: { readonly memory: JobMemory; readonly isHeld: boolean; readonly weights: () => readonly number[] },
     threshold: number,
-  ): Judged {
+  ): Judgement {
     const id = jobs.ids[i] as string
     const v = jobs.served[i] as number
     const weights = of.weights()
     const weight = jobs.weightOf(i)
-    let [queued, inAll, share] = [0, 0, 0]
+    let queued = 0
+    let inAll = 0
+    let share = 0
     for (const s of jobs.serversOf(i)) {
       const server = jobs.servers[s]
       queued += server?.queued ?? NaN
@@ -120,17 +211,20 @@ export class StarvationDetector {
     const times = due / Math.max(v, 1e-9)
     const isBusy = (of.isHeld || hasFallen) && queued >= QUEUED_LEAST && due >= DUE_LEAST
     const isUnknown = [v, queued, inAll, share].some(Number.isNaN) || (v === 0 && !of.isHeld)
-    const why = of.isHeld ? "at its rule's limit" : `after ${amount(before?.served ?? NaN)} before`
+    const why = of.isHeld ? 'at its rule limit' : `down from ${amount(before?.served ?? NaN)}`
     return {
-      ...{ subject: id, where: named(id), measure: times, level: 'bad' },
-      stand: isUnknown ? 'unknown' : isBusy ? standOf(times, threshold) : 'low',
+      subject: id,
+      where: named(id),
+      measure: times,
+      level: 'bad',
+      stand: isUnknown ? 'unknown' : isBusy ? conditionOf(times, threshold) : 'low',
       words: () =>
-        `${named(id)} gets ${amount(v)} of ${amount(due)} RPC/s that it is due, ${why}; ${amount(Math.round(queued))} RPCs wait on its servers`,
+        `${named(id)} gets ${amount(v)} of ${amount(due)} RPC/s due, ${why}; ${amount(Math.round(queued))} RPCs queued on its servers`,
     }
   }
 
-  /** Means of the servers of a job over the minute before. */
-  #stoodBefore(jobs: JobFigures, i: number): { queued: number; onServers: number } {
+  /** Means over the job's servers for the preceding minute. */
+  #serverMeans(jobs: JobFigures, i: number): { queued: number; onServers: number } {
     const on = jobs.serversOf(i).flatMap((s) => this.#servers.get(jobs.servers[s]?.host ?? '') ?? [])
     return {
       queued: on.reduce((n, s) => n + mean(s.queued), 0),
@@ -155,10 +249,10 @@ export class StarvationDetector {
   }
 }
 
-/** Waiting operations that are the beat of the buckets, as seconds of what a job asks for. */
+/** Queued operations explained by the refill interval of the buckets, in seconds of the job's demand. */
 const WAITS_S = 0.05
 
-/** Weights of the jobs at work, by server. */
+/** Weights of the active jobs, by server. */
 function weightsOf(jobs: JobFigures): number[] {
   const weights = jobs.servers.map(() => 0)
   for (let i = 0; i < jobs.ids.length; i++) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { COOL_DOWN_MS, KEPT_MOST, OPEN_MOST, type Entry } from './book.ts'
+import { COOL_DOWN_MS, KEPT_MOST, OPEN_MOST, type Entry } from './alert-store.ts'
 import type { Figures } from './figures.ts'
 import { USUAL, type Rule } from './rules.ts'
 import { AlertWatch } from './watch.ts'
@@ -16,13 +16,17 @@ type At = Partial<Omit<Figures, 'servers'>> & {
   readonly silent?: readonly number[]
 }
 const figures = (s: number, { queued = [10, 10, 10], silent = [], ...more }: At = {}): Figures => ({
-  ...{ atMs: s * S, intervalMs: S, regime: 'none observe' },
+  atMs: s * S,
+  intervalMs: S,
+  regime: 'none observe',
   servers: queued.map((q, i) => ({
-    ...{ host: `oss0${i + 1}`, queued: silent.includes(i) ? NaN : q, silent: silent.includes(i) ? 'timed out' : '' },
+    host: `oss0${i + 1}`,
+    queued: silent.includes(i) ? NaN : q,
+    silent: silent.includes(i) ? 'timed out' : '',
   })),
   ...more,
 })
-/** One look a second. */
+/** Runs one observation a second. */
 function run(w: AlertWatch, fromS: number, toS: number, at: At | ((s: number) => At) = {}): string[] {
   const out: string[] = []
   for (let s = fromS; s < toS; s++) {
@@ -33,8 +37,8 @@ function run(w: AlertWatch, fromS: number, toS: number, at: At | ((s: number) =>
 }
 const open = (w: AlertWatch): Entry[] => w.entries.filter((e) => e.endMs === null)
 
-describe('the watch of a source', () => {
-  it('tells of a queue once, names the worst and counts the rest', () => {
+describe('alert watch of a source', () => {
+  it('reports a queue once, names the worst and counts the rest', () => {
     const w = newWatch()
     expect(run(w, 0, 140)).toEqual([])
     const told = run(w, 140, 180, { queued: [400, 700, 10] })
@@ -46,7 +50,7 @@ describe('the watch of a source', () => {
     expect(open(w)).toEqual([])
   })
 
-  it('does not tell of the queue of a server that is silent, but of its silence', () => {
+  it('reports the silence of a server instead of its queue', () => {
     const w = newWatch()
     run(w, 0, 100)
     const told = run(w, 100, 200, (s) => ({ queued: [900, 10, 10], silent: s >= 105 ? [0] : [] }))
@@ -54,7 +58,7 @@ describe('the watch of a source', () => {
     expect(run(w, 200, 240, { queued: [900, 10, 10] })).toEqual(['ended disconnect oss01'])
   })
 
-  it('tells of a network that is gone once', () => {
+  it('reports a network outage once', () => {
     const w = newWatch()
     run(w, 0, 100)
     expect(
@@ -63,24 +67,24 @@ describe('the watch of a source', () => {
     expect(open(w)[0]?.text).toBe('none of 3 servers answers: timed out')
   })
 
-  it('does not tell of a short silence, nor of one right after the start or a sleep', () => {
+  it('reports no short silence, and none right after the start or a suspend', () => {
     const w = newWatch()
     expect(run(w, 0, 25, { silent: [0] })).toEqual([])
     expect(run(w, 25, 60)).toEqual([])
     expect(run(w, 60, 70, { silent: [0] })).toEqual([])
     run(w, 70, 100)
-    // This machine sleeps for an hour; sessions come back one after the other.
+    // The console host sleeps for an hour; connections come back one after the other.
     expect(run(w, 3_700, 3_735, { silent: [0, 1] })).toEqual([])
     expect(run(w, 3_735, 3_760)).toEqual([])
   })
 
-  it('learns what is usual anew under another controller', () => {
+  it('learns new baselines under another controller', () => {
     const w = newWatch()
     run(w, 0, 100)
     expect(run(w, 100, 400, { regime: 'adaptbf enforce', queued: [700, 700, 700] })).toEqual([])
   })
 
-  it('re-opens what comes back soon, and opens anew what comes back later', () => {
+  it('reopens an alert that returns soon, and opens a new one later', () => {
     const w = newWatch(with_({ kind: 'disconnect', threshold: 1, forS: 5 }))
     run(w, 0, 60)
     const ends: number[] = []
@@ -95,7 +99,7 @@ describe('the watch of a source', () => {
     expect(w.entries.map((e) => e.returns)).toEqual([0, 1])
   })
 
-  it('ends what is switched off, and what is closed', () => {
+  it('ends alerts of disabled kinds, and all on close', () => {
     const w = newWatch()
     run(w, 0, 60)
     run(w, 60, 90, { silent: [0] })
@@ -107,7 +111,7 @@ describe('the watch of a source', () => {
     expect(w.close(160 * S).map((c) => c.entry.endMs)).toEqual([160 * S])
   })
 
-  it('is bounded, whatever it is told', () => {
+  it('is bounded for any input', () => {
     const w = newWatch(with_({ kind: 'convoy', threshold: 2, forS: 0 }))
     run(w, 0, 40)
     for (let i = 0; i < 400; i++) {
@@ -163,7 +167,7 @@ describe('the watch of a source', () => {
     )
   })
 
-  it('begins nothing and ends nothing while nothing is measured', () => {
+  it('neither begins nor ends alerts without measurements', () => {
     fc.assert(
       fc.property(
         sequence,
@@ -172,7 +176,7 @@ describe('the watch of a source', () => {
           const w = newWatch()
           let s = 60
           for (const c of courses) w.look(figures((s += c.dt / S), { ...atOf(c), queued: c.queued, silent: c.silent }))
-          // Who is silent is measured by being asked; nobody is asked here.
+          // Disconnects are measured by probing the servers; nothing is probed here.
           const before = w.entries.filter((e) => e.kind !== 'disconnect').map((e) => ({ ...e }))
           const none = { waiting: NaN, missed: NaN, regime: 'a' }
           for (const dt of gaps) w.look(figures((s += dt / S), { ...atOf(none), queued: [NaN, NaN, NaN] }))

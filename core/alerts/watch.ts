@@ -1,73 +1,80 @@
 /**
- * Watches one source: takes its measured figures once a sample and says which alerts begin, change and end. Holds no clock: time is that
- * of the figures.
+ * Alert watch of one source: takes its figures once a sample and reports the alerts that begin, change and end. Has no clock of its own;
+ * time is that of the figures.
  *
- * Quiet times, in which nothing begins: half a minute after the start and after a jump of the clock (this machine slept, sampling stood
- * still) for everything, and what is usual is learnt anew after another controller, mode or rules of an operator.
+ * Quiet times, in which no alert begins: 30 s after the start and after a clock jump (console suspended, sampling paused). Baselines are
+ * learned again after a change of controller, mode or operator rules.
  */
 import type { AlertKind } from '../snapshot/notebook.ts'
-import { AlertBook, type Change, type Entry } from './book.ts'
+import { AlertStore, type Change, type Entry } from './alert-store.ts'
 import { ConvoyDetector } from './convoy.ts'
 import { DisconnectDetector } from './disconnect.ts'
-import type { Figures, Judged } from './figures.ts'
-import { Lasting, type Turn } from './lasting.ts'
+import type { Figures, Judgement } from './figures.ts'
+import { AlertHysteresis, type HysteresisChanges } from './hysteresis.ts'
 import { QueueDetector } from './queue.ts'
 import { ReservationDetector } from './reservation.ts'
 import { KINDS, RULES, USUAL, type Rule } from './rules.ts'
 import { StarvationDetector } from './starvation.ts'
 
-/** After the start, and after a jump, ms. */
+/** Quiet time after the start and after a jump, ms. */
 export const QUIET_MS = 30_000
-/** A longer step between two samples is a jump: at least so long, and so many intervals, ms. */
+/** A step between two samples of at least this time and this many intervals is a jump, ms. */
 const JUMP_MS = 30_000
 const JUMP_INTERVALS = 5
 
-/** How long a subject must be well before its alert is over, ms. */
+/** Time a subject must be clear before its alert ends, ms. */
 const HOLD_MS: Readonly<Record<AlertKind, number>> = {
-  ...{ queue: 15_000, starvation: 15_000, convoy: 3_000, reservation: 0, disconnect: 5_000 },
+  queue: 15_000,
+  starvation: 15_000,
+  convoy: 3_000,
+  reservation: 0,
+  disconnect: 5_000,
 }
 
 export class AlertWatch {
-  readonly #book: AlertBook
+  readonly #book: AlertStore
   readonly #queue = new QueueDetector()
   readonly #starvation = new StarvationDetector()
   readonly #convoy = new ConvoyDetector()
   readonly #reservation = new ReservationDetector()
   readonly #disconnect = new DisconnectDetector()
-  readonly #lasting: Readonly<Record<AlertKind, Lasting>>
-  /** Jobs of stages apart from those of targets: they are looked at at other instants. */
-  readonly #staged = new Lasting(HOLD_MS.starvation)
+  readonly #lasting: Readonly<Record<AlertKind, AlertHysteresis>>
+  /** Jobs of stages, separate from jobs of targets: they are judged at other times. */
+  readonly #staged = new AlertHysteresis(HOLD_MS.starvation)
   #rules: readonly Rule[]
   #last: { readonly atMs: number; readonly regime: string } | undefined
   #quietUntilMs = -Infinity
 
   constructor(newId: () => string, rules: readonly Rule[] = USUAL) {
-    this.#book = new AlertBook(newId)
+    this.#book = new AlertStore(newId)
     this.#rules = rules
-    const of = (kind: AlertKind): Lasting => new Lasting(HOLD_MS[kind])
+    const of = (kind: AlertKind): AlertHysteresis => new AlertHysteresis(HOLD_MS[kind])
     this.#lasting = {
-      ...{ queue: of('queue'), starvation: of('starvation'), convoy: of('convoy') },
-      ...{ reservation: of('reservation'), disconnect: of('disconnect') },
+      queue: of('queue'),
+      starvation: of('starvation'),
+      convoy: of('convoy'),
+      reservation: of('reservation'),
+      disconnect: of('disconnect'),
     }
   }
 
-  /** Those that go on first, newest first. */
+  /** Active entries first, newest first. */
   get entries(): readonly Entry[] {
     return this.#book.entries
   }
 
-  /** Other rules from the next look on; what is switched off ends now. */
+  /** Applies new rules from the next sample on; alerts of rules that are switched off end now. */
   setRules(rules: readonly Rule[], atMs: number): Change[] {
     this.#rules = rules
     return KINDS.filter((k) => !this.#ruleOf(k).on).flatMap((k) => this.#drop(k, atMs))
   }
 
-  /** The source is connected anew: what is usual is not known, what went on has ended with the connection. */
+  /** Starts over after a reconnect: baselines are unknown, and alerts ended with the connection. */
   restart(): void {
     this.#last = undefined
   }
 
-  /** Nobody watches any more. */
+  /** Ends all alerts when the watch is closed. */
   close(atMs: number): Change[] {
     return KINDS.flatMap((k) => this.#drop(k, atMs))
   }
@@ -78,7 +85,7 @@ export class AlertWatch {
     this.#settle(figures)
     this.#last = { atMs, regime }
     const changes: Change[] = []
-    const take = (kind: AlertKind, judged: readonly Judged[] | undefined, lasting = this.#lasting[kind]): void => {
+    const take = (kind: AlertKind, judged: readonly Judgement[] | undefined, lasting = this.#lasting[kind]): void => {
       const rule = this.#ruleOf(kind)
       if (!judged || !rule.on) return
       const turn = lasting.look(atMs, this.#quieted(judged), rule.forS * 1_000)
@@ -110,8 +117,8 @@ export class AlertWatch {
     }
   }
 
-  /** In a quiet time what is high is not believed; what is low may end. */
-  #quieted(judged: readonly Judged[]): readonly Judged[] {
+  /** During a quiet time `high` is ignored; `low` can still end an alert. */
+  #quieted(judged: readonly Judgement[]): readonly Judgement[] {
     if ((this.#last?.atMs ?? 0) >= this.#quietUntilMs) return judged
     return judged.map((j) => (j.stand === 'high' ? { ...j, stand: 'unknown' as const } : j))
   }
@@ -127,4 +134,4 @@ export class AlertWatch {
   }
 }
 
-const isNews = ({ began, going, ended }: Turn): boolean => began.length + going.length + ended.length > 0
+const isNews = ({ began, going, ended }: HysteresisChanges): boolean => began.length + going.length + ended.length > 0

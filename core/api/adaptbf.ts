@@ -1,4 +1,4 @@
-/** What a window says and sees of AdapTBF: its settings, its cycles, and who owes whom. */
+/** AdapTBF in the contract: settings, control cycles, and debts between jobs. */
 import * as z from 'zod'
 import { COEFFICIENTS, DEADBAND_MAX_PERCENT, DEMAND_MEASURES } from '../controllers/settings.ts'
 import { ms } from './parts.ts'
@@ -23,8 +23,8 @@ export const adaptbfOptions = z.object({
 export type AdaptbfOptions = z.infer<typeof adaptbfOptions>
 
 /**
- * What is to be different. Ranges are not checked here: the host refuses what it cannot use with a notice that names the
- * range, which a fault of the form alone would not.
+ * Settings to change. Ranges are not validated here: the host refuses an invalid value with a notice that names the range, which a schema
+ * error would not.
  */
 export const adaptbfChange = z.object({
   demand: z.string().max(40).optional(),
@@ -38,15 +38,15 @@ export type AdaptbfChange = z.infer<typeof adaptbfChange>
 
 export const adaptbfStatus = z.object({
   options: adaptbfOptions,
-  /** Demand measures that this source gives the figures for. */
+  /** Demand measures supported by this source. */
   measures: z.array(demandMeasure),
-  /** Largest token rate T by target, RPC/s; `autoT` moves it. */
+  /** Largest token rate T by target, RPC/s; adapted by `autoT`. */
   maxRates: z.array(z.object({ target: z.string(), ratePerSec: z.number() })),
 })
 
 /** Time of one cycle, ms of wall time. */
 const cycleParts = {
-  /** From sending the commands that read to their last byte. */
+  /** From sending the read commands to their last byte. */
   collect: z.number(),
   parse: z.number(),
   /** Controllers and the plan. */
@@ -55,16 +55,16 @@ const cycleParts = {
   apply: z.number(),
 }
 
-/** What a cycle costs: means over the samples of the last second. */
+/** Cost of a cycle: means over the samples of the last second. */
 export const cycle = z.object({
   ...cycleParts,
-  /** From the first command to the last read-back; the parts sum to it. */
+  /** From the first command to the last read-back; the sum of the parts. */
   total: z.number(),
   nodes: z.array(z.object({ node: z.string(), ...cycleParts })),
 })
 export type CycleFrame = z.infer<typeof cycle>
 
-/** Open debts, largest first: one entry a pair and direction. */
+/** Open debts, largest first: one entry per pair and direction. */
 export const pairColumns = z.object({
   lender: texts,
   borrower: texts,
@@ -73,25 +73,25 @@ export const pairColumns = z.object({
 })
 export type PairColumns = z.infer<typeof pairColumns>
 
-/** One line of a job's ledger: what moved between it and another job on one target in one second. */
+/** One line of a job's ledger: tokens moved between it and another job on one target in one second. */
 export const ledgerLine = z.object({
   atMs: ms,
   target: z.string(),
   /** The other job. */
   other: z.string(),
-  /** Of the job itself: it lent, had back, borrowed or repaid. */
+  /** Seen from the job: it lent, reclaimed, borrowed or repaid. */
   kind: z.enum(['lent', 'reclaimed', 'borrowed', 'repaid']),
-  /** What it did to the job's record. */
+  /** Change of the job's record. */
   tokens: z.number(),
 })
 export type LedgerLine = z.infer<typeof ledgerLine>
 
-/** What stands between one job and others. */
+/** Debts between one job and others. */
 export const jobPairs = z.object({
   other: texts,
-  /** What the other owes the job (+) or is owed by it (-). Sums to the record, with `rest`. */
+  /** Debt of the other to the job (+) or of the job to the other (-). Sums to the record, with `rest`. */
   tokens: numbers,
-  /** When the debt began; null where that is no longer known. */
+  /** Start of the debt; null if no longer known. */
   sinceMs: z.array(ms.nullable()),
   /** Pairs beyond those listed, and their tokens. */
   more: count,

@@ -1,46 +1,46 @@
 /**
- * Clusters as the window shows and changes them: what each server is, how it was reached and trusted, what was found on it,
- * what reading it costs, and what of ours was left behind. Nothing here writes to a server but `clusters.clean`.
+ * Clusters in the contract: servers with their connection, trust, checks, reading cost and leftovers. Only `clusters.clean` writes to
+ * servers.
  */
 import * as z from 'zod'
 import { level, ms, notice, streamHead } from './parts.ts'
 
 const count = z.number().int().nonnegative()
 
-/** How dangerous a mistake is; chosen by the operator, shown as a colour. DEMO is the emulator's alone. */
+/** Severity of a mistake on the cluster; chosen by the operator, shown as a colour. DEMO is reserved for the emulator. */
 export const env = z.enum(['PROD', 'STAGE', 'DEV', 'DEMO'])
 export type Env = z.infer<typeof env>
 
 export const clusterName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)
-/** Readings that can be switched off, one by one. job_stats is what the console lives on, yet costs most. */
+/** Readings that can be switched off individually. job_stats is the console's main input, but costs most. */
 export const probeId = z.enum(['job_stats', 'rules', 'stats', 'ldlm', 'brw', 'timeouts', 'batch'])
 export type ProbeId = z.infer<typeof probeId>
 export const serverRole = z.enum(['mgs', 'mds', 'oss', 'scheduler', 'controller'])
 export type ServerRole = z.infer<typeof serverRole>
 
 /**
- * read-only: no write verb is reachable. review: writes after a review of the literal commands. review+unlock: the same, and
- * enforce mode must be unlocked, for 15 minutes at a time.
+ * read-only: no write verb is available. review: writes after a review of the literal commands. review+unlock: the same, and enforce mode
+ * must be unlocked, for 15 minutes at a time.
  */
 export const safeMode = z.enum(['read-only', 'review', 'review+unlock'])
 export type SafeMode = z.infer<typeof safeMode>
 
-/** A server as the operator wrote it down. */
+/** Server as configured by the operator. */
 export const serverInput = z.object({
-  /** What it is called here; empty: its host, with the port where several servers share one. */
+  /** Display name; empty: its host, with the port if several servers share one. */
   name: z
     .string()
     .regex(/^[A-Za-z0-9._-]{0,63}$/)
     .default(''),
   /** An alias of ~/.ssh/config, or a host name. */
   host: z.string().min(1).max(253),
-  /** Empty fields: as ~/.ssh/config says. */
+  /** Empty fields: from ~/.ssh/config. */
   port: z.number().int().min(1).max(65535).nullable().default(null),
   user: z.string().max(64).default(''),
   identity: z.string().max(1024).default(''),
-  /** `user@host:port`, and commas; null: as ~/.ssh/config says; empty: none. */
+  /** `user@host:port`, comma-separated; null: from ~/.ssh/config; empty: none. */
   jump: z.string().max(1024).nullable().default(null),
-  /** Empty: found out. */
+  /** Empty: detected. */
   roles: z.array(serverRole).max(5).default([]),
 })
 export type ServerInput = z.infer<typeof serverInput>
@@ -50,20 +50,20 @@ export const clusterInput = z.object({
   env: z.enum(['PROD', 'STAGE', 'DEV']),
   servers: z.array(serverInput).min(1).max(512),
   safeMode: safeMode.default('review+unlock'),
-  /** Whether a login as root may write here; otherwise it takes a login of its own with sudo. */
+  /** True if a root login may write on this cluster; otherwise writing requires a separate login with sudo. */
   allowRoot: z.boolean().default(false),
   /** Sampling interval, ms. */
   intervalMs: z.number().int().min(200).max(60_000).default(1000),
-  /** Share of one core of a server that reading it may take: above it the interval becomes longer. A tenth without it. */
+  /** Share of one core of a server that reading may use; above it the interval is extended. A tenth without it. */
   coreShare: z.number().min(0.01).max(1).optional(),
-  /** Token rate of one OST, RPC/s: the budget that the controllers share out. */
+  /** Token rate of one OST, RPC/s: the budget that the controllers distribute. */
   maxRate: z.number().int().min(1).max(999_999).default(1000),
-  /** Probes that are off. */
+  /** Disabled probes. */
   off: z.array(probeId).max(probeId.options.length).default([]),
 })
 export type ClusterInput = z.infer<typeof clusterInput>
 
-/** ok and bad are ends; watch: it works, and somebody should look; now: under way; next: not begun; you: waits for a person. */
+/** ok and bad are final; watch: works, but needs attention; now: running; next: not started; you: requires user action. */
 export const stepState = z.enum(['ok', 'watch', 'bad', 'now', 'next', 'you', 'skipped'])
 export type StepState = z.infer<typeof stepState>
 
@@ -86,17 +86,17 @@ export const checkStep = z.object({
     'clock',
   ]),
   state: stepState,
-  /** The literal command, or what is done in its place; printed before it runs. */
+  /** The literal command, or the action in its place; shown before it runs. */
   command: z.string(),
   tookMs: z.number().nullable(),
-  /** What was found, or what went wrong. */
+  /** Result, or the error. */
   detail: z.string(),
-  /** What to ask for or to type, for example a line of sudoers; empty where nothing is to be done. */
+  /** Line to request or type, for example for sudoers; empty if no action is needed. */
   fix: z.string(),
 })
 export type CheckStep = z.infer<typeof checkStep>
 
-/** A key that a server showed. */
+/** Host key presented by a server. */
 export const shownKey = z.object({
   host: z.string(),
   port: z.number(),
@@ -104,17 +104,17 @@ export const shownKey = z.object({
   /** `SHA256:` and 43 characters. */
   fingerprint: z.string(),
   verdict: z.enum(['match', 'unknown', 'other-type', 'changed', 'revoked', 'weak', 'unreadable']),
-  /** Where it is known from, or what stands against it. */
+  /** Source of trust in the key, or the reason against it. */
   why: z.string(),
-  /** Whether a person may vouch for it. */
+  /** True if a user may approve it. */
   isOpen: z.boolean(),
-  /** `via login1.hpc`; empty where it was reached directly. */
+  /** `via login1.hpc`; empty for a direct connection. */
   via: z.string(),
 })
 export type ShownKey = z.infer<typeof shownKey>
 
 export const sudoScope = z.object({
-  /** root: logged in as root. read, write: what is granted. broad: any command, or any lctl. none: numbers would be wrong. */
+  /** root: logged in as root. read, write: granted rights. broad: any command, or any lctl. none: readings would be wrong. */
   kind: z.enum(['root', 'read', 'write', 'broad', 'none', 'unknown']),
   text: z.string(),
   level,
@@ -127,17 +127,17 @@ export const serverCard = z.object({
   via: z.string(),
   roles: z.array(serverRole),
   state: z.enum(['idle', 'connecting', 'connected', 'lost', 'refused']),
-  /** What it does now, or why it does not: `connecting: host key`, `timed out`. */
+  /** Activity, or the reason for being down: `connecting: host key`, `timed out`. */
   text: z.string(),
   level,
   sinceMs: ms.nullable(),
-  /** When it is tried again by itself. */
+  /** Time of the next automatic retry. */
   retryAtMs: ms.nullable(),
-  /** Attempts that failed in a row, and what pauses between them grow from and to, ms; absent where nothing is tried again. */
+  /** Consecutive failed attempts, and range of the pauses between them, ms; absent if there is no retry. */
   retry: z.object({ attempt: count, baseMs: z.number(), mostMs: z.number() }).optional(),
-  /** Code of the failure that it stands at, for scripts and tickets; absent without one. */
+  /** Code of the failure it stopped at, for scripts and tickets; absent without one. */
   code: z.string().optional(),
-  /** Time of a command that does nothing, ms. */
+  /** Time of a no-op command, ms. */
   roundTripMs: z.number().nullable(),
   targets: z.array(z.string()),
   version: z.string(),
@@ -145,23 +145,23 @@ export const serverCard = z.object({
   /** Policy of its first service, for example `tbf jobid`. */
   policy: z.string(),
   key: shownKey.nullable(),
-  /** How the login was made: `agent, ED25519`, `key file id_altair`. */
+  /** Login method: `agent, ED25519`, `key file id_altair`. */
   login: z.string(),
-  /** Algorithms agreed on, and whether the key exchange was strict. */
+  /** Negotiated algorithms, and whether the key exchange was strict. */
   algorithms: z.string(),
   strictKex: z.boolean().nullable(),
-  /** Where commands run: in the framed channel, or each on its own, and why. */
+  /** Command execution: in the framed channel, or one channel per command, and why. */
   channel: z.string(),
   sudo: sudoScope,
-  /** How a rule's expiry is kept on it. */
+  /** Implementation of rule expiry on it. */
   timers: z.enum(['systemd', 'shell', 'helper', 'none', 'unknown']),
-  /** Server clock less ours, ms. */
+  /** Server clock minus the console's, ms. */
   clockSkewMs: z.number().nullable(),
   steps: z.array(checkStep),
 })
 export type ServerCard = z.infer<typeof serverCard>
 
-/** What one kind of reading costs all servers together, over the last ten seconds. */
+/** Cost of one kind of reading on all servers together, over the last ten seconds. */
 export const probeCard = z.object({
   id: probeId,
   label: z.string(),
@@ -169,15 +169,15 @@ export const probeCard = z.object({
   bytesPerSec: z.number(),
   /** Time from sending the command to its last byte, ms per second. */
   serverMsPerSec: z.number(),
-  /** CPU time of the commands on the servers, ms per second, where it could be measured. */
+  /** CPU time of the commands on the servers, ms per second, if measurable. */
   serverCpuMsPerSec: z.number().nullable(),
   /** Seconds between two readings of one server. */
   everyS: z.number(),
-  /** Why it is slower than asked for, or off by itself. */
+  /** Reason for being slower than configured, or disabled automatically. */
   note: z.string(),
 })
 
-/** A rule or timer of ours that an earlier start left on a server. */
+/** Rule or timer of Sluice that an earlier session left on a server. */
 export const leftover = z.object({
   key: z.string(),
   host: z.string(),
@@ -185,15 +185,15 @@ export const leftover = z.object({
   queue: z.string(),
   rule: z.string(),
   text: z.string(),
-  /** Unit or process that will stop it; empty where nothing will. */
+  /** Unit or process that will stop it; empty if none will. */
   timer: z.string(),
   expiresMs: ms.nullable(),
-  /** Who wrote it, as far as the audit knows. */
+  /** Author, if known to the audit. */
   owner: z.string(),
 })
 export type Leftover = z.infer<typeof leftover>
 
-/** The sampling interval: as it was set, as it is run, and why it is longer. */
+/** Sampling interval: configured and effective, and the reason for the difference. */
 export const runningPeriod = z.object({ setMs: z.number(), runMs: z.number(), why: z.string() })
 
 export const clusterCard = z.object({
@@ -207,10 +207,10 @@ export const clusterCard = z.object({
   onScreen: z.boolean(),
   mode: z.enum(['observe', 'advise', 'enforce']),
   safeMode,
-  /** End of the unlock; null while locked, or where none is needed. */
+  /** End of the unlock; null while locked, or if none is needed. */
   unlockedUntilMs: ms.nullable(),
   intervalMs: z.number(),
-  /** The interval that is run, where it is longer, and why. */
+  /** Effective interval, if longer than configured, and why. */
   period: runningPeriod.optional(),
   servers: z.array(serverCard),
   probes: z.array(probeCard),
@@ -220,17 +220,17 @@ export const clusterCard = z.object({
     bytesPerSec: z.array(z.number().nullable()),
     serverMsPerSec: z.array(z.number().nullable()),
   }),
-  /** Bytes/s above which probes slow down by themselves. */
+  /** Bytes/s above which probes are throttled. */
   budgetBytesPerSec: z.number(),
-  /** What keeps it from working fully, worst first, each with what to do. */
+  /** Problems that limit operation, worst first, each with the next step. */
   notices: z.array(notice),
   leftovers: z.array(leftover),
-  /** As it was written down; null for the emulator. */
+  /** As configured; null for the emulator. */
   input: clusterInput.nullable(),
 })
 export type ClusterCard = z.infer<typeof clusterCard>
 
-/** A private key file that waits for its passphrase. */
+/** Private key file that needs a passphrase. */
 export const ask = z.object({ id: z.string(), file: z.string(), host: z.string(), attempt: count })
 export type Ask = z.infer<typeof ask>
 
@@ -238,14 +238,14 @@ export const connectionsFrame = z.object({
   ...streamHead,
   clusters: z.array(clusterCard),
   asks: z.array(ask),
-  /** Path of the console's trust store, and what is wrong with it. */
+  /** Path of the console's trust store, and its error. */
   trustStore: z.object({ path: z.string(), fault: z.string() }),
-  /** Lines of ~/.ssh/config that were not followed, with the reason. */
+  /** Lines of ~/.ssh/config that were ignored, with the reason. */
   ignored: z.array(z.string()),
 })
 export type ConnectionsFrame = z.infer<typeof connectionsFrame>
 
-/** What `clusters.check` tells on its way: every step as it changes, then what was found. */
+/** Progress of `clusters.check`: every step as it changes, then the result. */
 export const checkEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('steps'), host: z.string(), steps: z.array(checkStep) }),
   z.object({ kind: z.literal('key'), host: z.string(), key: shownKey }),
@@ -254,7 +254,7 @@ export const checkEvent = z.discriminatedUnion('kind', [
 ])
 export type CheckEvent = z.infer<typeof checkEvent>
 
-/** Names of ~/.ssh/config that stand for one host. */
+/** Names in ~/.ssh/config that denote one host. */
 export const sshAliases = z.object({
   file: z.string(),
   fault: z.string(),

@@ -1,10 +1,10 @@
 /**
- * The contract between the host and any window: verbs are purposes, never capabilities. The same router is
- * served over Electron's MessagePort, over a WebSocket and in process.
+ * Contract between the host and its windows: verbs are purposes, never capabilities. The same router is served over Electron's
+ * MessagePort, over a WebSocket and in process.
  *
- * Streams are view queries: the window says what it shows, the host sends that and no more, at most `hz` frames a second.
- * A window acknowledges every frame by `host.ack`; while two frames of a stream are unacknowledged the host waits and then
- * sends the newest, so a slow window never has a backlog.
+ * Streams are view queries: the window sends its query, the host sends exactly that data, at most `hz` frames a second. A window
+ * acknowledges every frame by `host.ack`; while two frames of a stream are unacknowledged the host waits and then sends the newest, so a
+ * slow window never has a backlog.
  */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
@@ -57,22 +57,22 @@ import { searchVerbs } from './search.ts'
 import { shellVerbs } from './shell.ts'
 import { tokensAdmission, tokensChange, tokensFrame, tokensReserve, tokensSpan } from './tokens.ts'
 
-/** What every stream takes. */
+/** Input of every stream. */
 const stream = z.object({
-  /** Chosen by the window, unique in its connection; named again in `host.ack`. */
+  /** Chosen by the window, unique in its connection; used again in `host.ack`. */
   stream: z.string().min(1).max(64),
   /** Frames per second, 1..10. */
   hz: z.number().min(0.1).max(10).default(5),
-  /** Sample to stand on; null = follow the newest. */
+  /** Sample to show; null = follow the newest. */
   at: z.number().int().nonnegative().nullable().default(null),
-  /** While the window stands on a sample: the frames of those beside it come too, unasked, so that the next step has its picture. */
+  /** True to receive also the frames of adjacent samples while the window shows a fixed sample, so that the next step is instant. */
   ahead: z.boolean().default(false),
 })
 /** Width of the window [t - w, t] in ms: 10 s to a day. */
 const windowMs = z.number().min(10_000).max(86_400_000).default(300_000)
-/** Instant of A while two are compared: the frame then says what was there, beside what is at the cursor. */
+/** Time of A while two times are compared: the frame then also contains the values at A. */
 const againstMs = z.number().nullable().default(null)
-/** Filter of a table, in the grammar of the jobs; one that cannot be read hides nothing. */
+/** Filter of a table, in the grammar of the jobs table; an invalid one hides nothing. */
 const filter = z.string().max(500).default('')
 /** Target whose records are shown; empty = all. */
 const target = z.string().max(128).default('')
@@ -96,32 +96,32 @@ export const contract = {
       .input(z.object({ speed: z.number().min(0).max(64) }))
       .output(z.void()),
     /**
-     * A mode that writes needs an unlocked cluster where its safe mode says so. Where another console enforces it is refused with
-     * OTHER_CONSOLE, unless it is to be taken over: that console leaves enforce then, and both put it on record.
+     * Sets the mode. A mode that writes requires an unlocked cluster if its safe mode demands it. Where another console enforces it is
+     * refused with OTHER_CONSOLE, unless `takeOver` is set: that console then leaves enforce, and both record it in the audit.
      */
     setMode: oc
       .errors(errors)
       .input(z.object({ mode, takeOver: z.boolean().default(false) }))
       .output(z.void()),
-    /** Unlocks enforce mode of the cluster on screen for 15 minutes; `typed` is its name. */
+    /** Unlocks enforce mode of the active cluster for 15 minutes; `typed` is its name. */
     unlock: oc
       .errors(errors)
       .input(z.object({ typed: z.string().max(200) }))
       .output(z.object({ untilMs: z.number() })),
     lock: oc.output(z.void()),
-    /** Stops the controllers and removes every rule of ours from every server that answers; mode observe afterwards. */
+    /** Stops the controllers and removes all Sluice rules from every server that answers; sets mode observe. */
     stopAll: oc.errors(errors).output(stopResult),
-    /** The same as a script for an admin's shell, one part a server; nothing is sent. */
+    /** The same as a script for an admin's shell, one section per server; nothing is sent. */
     stopScript: oc.output(z.object({ text: z.string(), rules: z.number().int() })),
     setController: oc
       .errors(errors)
       .input(z.object({ controller: controllerName }))
       .output(z.void()),
-    /** Settings of AdapTBF: what is named changes, the rest stays. */
+    /** Settings of AdapTBF: changes the given fields only. */
     setControllerOptions: oc.errors(errors).input(adaptbfChange).output(z.void()),
   },
   views: {
-    /** Moves the cursor of a running stream, whose next frame is of that sample; false: no such stream runs. */
+    /** Moves the cursor of a running stream, whose next frame shows that sample; false if there is no such stream. */
     stand: oc
       .input(z.object({ stream: z.string().max(64), at: z.number().int().nonnegative().nullable() }))
       .output(z.boolean()),
@@ -137,9 +137,9 @@ export const contract = {
           descending: z.boolean().default(true),
           /** Filter, for example `user:ana rpc>5k -rule:* text`. */
           filter: z.string().max(500).default(''),
-          /** Tagged jobs: they come first, whatever the filter says. */
+          /** Pinned jobs: listed first, independent of the filter. */
           pinned: z.array(z.string().max(128)).max(100).default([]),
-          /** Sums of the jobs that pass, too; null: none. */
+          /** Adds sums of the filtered jobs; null: none. */
           groupBy: jobGroupBy.nullable().default(null),
           offset: z.number().int().nonnegative().default(0),
           limit: z.number().int().min(1).max(200).default(60),
@@ -160,25 +160,25 @@ export const contract = {
           queue: z.enum(['reg', 'hp']).default('reg'),
           /** Filter, for example `job:4690 rate<500 owner:operator is:drifting`. */
           filter,
-          /** Name of a rule whose place is asked for; empty = none. */
+          /** Rule whose position is requested; empty = none. */
           sought: z.string().max(512).default(''),
           offset: z.number().int().nonnegative().default(0),
           limit: z.number().int().min(1).max(200).default(100),
         }),
       )
       .output(eventIterator(rulesFrame)),
-    /** What belongs to the selection of the window. */
+    /** Objects related to the selection of the window. */
     linked: oc.input(stream.extend({ windowMs, ...linkedQuery })).output(eventIterator(linkedFrame)),
     /** Metadata QoS: the control hierarchy, jobs and channels of one plane and scope. */
     metadata: oc
       .input(
         stream.extend({
           windowMs,
-          /** null: the first that the source has. */
+          /** null: the first plane of the source. */
           plane: padllPlane.nullable().default(null),
-          /** Empty: the first that has a limit or a policy. */
+          /** Empty: the first with a limit or a policy. */
           scope: z.string().max(40).default(''),
-          /** What the channels are of: a key of the tree, or `job:` and a job id; empty = all. */
+          /** Owner of the channels: a key of the tree, or `job:` and a job id; empty = all. */
           selected: z.string().max(300).default(''),
           /** Filter, for example `job:train op:open is:waiting`. */
           filter,
@@ -190,7 +190,7 @@ export const contract = {
       .input(
         stream.extend({
           windowMs,
-          /** null: the first that the source has. */
+          /** null: the first plane of the source. */
           plane: locksPlane.nullable().default(null),
           sort: locksSort.default('waiting'),
           /** Filter, for example `res:ckpt mode:NBW waiting>2`. */
@@ -199,13 +199,13 @@ export const contract = {
           limit: z.number().int().min(1).max(200).default(60),
           /** Key of a resource, or a namespace; empty = the most contended. */
           selected: z.string().max(300).default(''),
-          /** null: the peak of the queue of the last seconds, over `spanMs`; null there: as long as that queue needs. */
+          /** null: the queue's peak in the last seconds, over `spanMs`; null there: as long as that queue needs. */
           moment: moment.nullable().default(null),
           spanMs: z.number().min(0.1).max(10_000).nullable().default(null),
         }),
       )
       .output(eventIterator(locksFrame)),
-    /** Haechi: the token economy of one data node. */
+    /** Haechi: tokens of one data node. */
     tokens: oc
       .input(
         stream.extend({
@@ -217,34 +217,34 @@ export const contract = {
         }),
       )
       .output(eventIterator(tokensFrame)),
-    /** What is kept of the past of the source on screen: a day, a week, two spans compared, the store. */
+    /** History of the active source: a day, a week, two compared ranges, the store. */
     history: oc.input(stream.extend(historyQuery.shape)).output(eventIterator(historyFrame)),
     /** Notebooks, alerts and bundles. */
     incidents: oc.input(stream.extend(incidentsQuery.shape)).output(eventIterator(incidentsFrame)),
-    /** Every cluster that is known, connected or not, and what waits for a person. */
+    /** All configured clusters, connected or not, and pending user actions. */
     connections: oc.input(stream).output(eventIterator(connectionsFrame)),
-    /** Staged changes of a service with their review, and the changes committed before. */
+    /** Staged changes of a service with their review, and earlier commits. */
     staged: oc
       .input(stream.extend({ service: service.default('ost_io'), reviewed: z.string().max(64).optional() }))
       .output(eventIterator(stagedFrame)),
   },
-  /** Editing rules. Only `commit` writes to servers, and only what its plan id names. */
+  /** Rule editing. Only `commit` writes to servers, and only the plan with its id. */
   rules: {
-    /** What the host says of a draft; nothing is kept. */
+    /** Checks a draft; nothing is stored. */
     check: oc.input(checkInput).output(ruleCheck),
-    /** Stages a change, or puts it in the place of `replaces`; a change of the same rule and queue is replaced, too. */
+    /** Stages a change, or replaces `replaces` by it; a staged change of the same rule and queue is replaced, too. */
     stage: oc
       .errors(errors)
       .input(z.object({ service, form: ruleForm, terms: changeTerms, replaces: z.string().optional() }))
       .output(z.object({ id: z.string() })),
-    /** Stages another policy for a service, which stands alone; `commit` sends it. */
+    /** Stages another policy for a service, which excludes other changes; `commit` sends it. */
     stagePolicy: oc
       .errors(errors)
       .input(z.object({ service, policy: z.string().max(64), reason: z.string().max(500) }))
       .output(z.object({ id: z.string() })),
-    /** Takes one staged change back, or all of a service. */
+    /** Reverts one staged change, or all of a service. */
     unstage: oc.input(z.object({ service, id: z.string().nullable() })).output(z.void()),
-    /** Stages again, as they were, changes that were taken back, or that the staged change `replaces` took the place of. */
+    /** Stages again, unchanged, changes that were reverted, or that the staged change `replaces` replaced. */
     restore: oc
       .errors(errors)
       .input(
@@ -260,7 +260,7 @@ export const contract = {
       .errors(errors)
       .input(z.object({ service, planId: z.string(), typed: z.string().max(200) }))
       .output(z.object({ changeId: z.string(), nodes: z.array(nodeEnd) })),
-    /** Cancels the commit that is sent: the first server is brought back while it is watched, the rest get nothing. */
+    /** Cancels the current commit: rolls back the canary while it is watched; the remaining servers get nothing. */
     cancel: oc.output(z.void()),
     /** Stages the inverse of a committed change. */
     undo: oc
@@ -268,19 +268,19 @@ export const contract = {
       .input(z.object({ changeId: z.string() }))
       .output(z.void()),
   },
-  /** The controllers of metadata QoS. What they write, they write under the mode of the cluster. */
+  /** Controllers of metadata QoS. They write according to the mode of the cluster. */
   padll: {
     change: oc.errors(errors).input(padllChange).output(z.void()),
-    /** What a policy text means; nothing is kept. */
+    /** Parses a policy text; nothing is stored. */
     check: oc.input(policiesInput).output(policiesCheck),
-    /** Carries a checked text to the controller; refused when it changed since, or outside a demo its name was not typed. */
+    /** Sends a checked text to the controller; refused if it changed since, or if its name was not typed outside a demo. */
     apply: oc
       .errors(errors)
       .input(policiesInput.extend({ planId: z.string().max(64), typed: z.string().max(200) }))
       .output(z.void()),
   },
   locks: {
-    /** The pattern of the emulated ccPFS under other lock managers, on the model: no cluster has a part in it. */
+    /** Access pattern of the emulated ccPFS under other lock managers, on the model; no cluster is involved. */
     compare: oc
       .errors(errors)
       .input(
@@ -290,16 +290,16 @@ export const contract = {
   },
   /** Emulated data nodes; nothing outside the emulator is written. */
   tokens: {
-    /** What admission would say; nothing is kept. */
+    /** Returns the result of admission; nothing is stored. */
     check: oc.errors(errors).input(tokensReserve).output(tokensAdmission),
-    /** Holds from the next period on; refused with which limit it breaks and by how much. */
+    /** Applies from the next period on; a refusal names the limit exceeded and by how much. */
     reserve: oc.errors(errors).input(tokensReserve).output(z.void()),
     change: oc.errors(errors).input(tokensChange).output(z.void()),
   },
   /** Clusters over SSH. Only `clean` writes to servers. */
   clusters: {
     aliases: oc.output(sshAliases),
-    /** Adds a cluster, or changes the one called `replaces`; one that is connected keeps its sessions where they still fit. */
+    /** Adds a cluster, or changes the one called `replaces`; a connected one keeps its sessions where they still match. */
     save: oc
       .errors(errors)
       .input(z.object({ cluster: clusterInput, replaces: clusterName.optional() }))
@@ -316,14 +316,14 @@ export const contract = {
       .errors(errors)
       .input(z.object({ name: clusterName }))
       .output(z.void()),
-    /** Puts a cluster on screen; null: the emulator. */
+    /** Switches to a cluster; null: the emulator. */
     show: oc
       .errors(errors)
       .input(z.object({ name: clusterName.nullable() }))
       .output(z.void()),
-    /** The read-only checklist of one server, step by step; whoever takes no more events cancels it. */
+    /** Read-only checklist of one server, step by step; closing the stream cancels it. */
     check: oc.errors(errors).input(serverInput).output(eventIterator(checkEvent)),
-    /** Vouches for a key that a server showed; refused for one that is changed, revoked or weak. */
+    /** Approves a host key; refused for one that is changed, revoked or weak. */
     trust: oc
       .errors(errors)
       .input(
@@ -332,12 +332,15 @@ export const contract = {
           port: z.number().int().min(1).max(65535),
           type: z.string().max(64),
           fingerprint: z.string().max(100),
-          /** Whether a fingerprint from elsewhere was compared. */
+          /** True if the fingerprint was compared with an independent source. */
           compared: z.boolean(),
         }),
       )
       .output(z.void()),
-    /** Answers an ask; null: not today. It is kept in memory only and zeroed after use, or by the system's keychain (`remember`). */
+    /**
+     * Answers a passphrase request; null: skip for now. Kept in memory only and zeroed after use, or stored in the system's keychain
+     * (`remember`).
+     */
     passphrase: oc
       .errors(errors)
       .input(
@@ -356,12 +359,12 @@ export const contract = {
       .errors(errors)
       .input(z.object({ name: clusterName, safeMode }))
       .output(z.void()),
-    /** Lets logins as root write on a cluster, or not any more. To allow it, `typed` is the cluster's name. It is on record. */
+    /** Allows or forbids writing as root on a cluster. To allow it, `typed` is the cluster's name. Recorded in the audit. */
     setAllowRoot: oc
       .errors(errors)
       .input(z.object({ name: clusterName, allow: z.boolean(), typed: z.string().max(200) }))
       .output(z.void()),
-    /** Removes leftovers of ours, by their keys. */
+    /** Removes Sluice leftovers, by their keys. */
     clean: oc
       .errors(errors)
       .input(z.object({ name: clusterName, keys: z.array(z.string().max(400)).max(5000), typed: z.string().max(200) }))
@@ -373,10 +376,10 @@ export const contract = {
   shell: shellVerbs,
   machine: machineVerbs,
   search: searchVerbs,
-  /** The papers' experiments, run on the model; no cluster has a part in them. */
+  /** The papers' experiments, run on the model; no cluster is involved. */
   papers: {
     list: oc.output(papersList),
-    /** One run at a time a host; whoever takes no more of its events cancels it. */
+    /** One run at a time per host; closing the stream cancels it. */
     run: oc.errors(errors).input(papersRunInput).output(eventIterator(papersEvent)),
   },
 }

@@ -1,6 +1,6 @@
 /**
- * What a window receives: frames of the views it asked for, as columns (one array per column, all of one length).
- * Times are Unix milliseconds on the source's clock; rates are per second; bytes are bytes.
+ * Frames of the views that a window requested, as columns (one array per column, all of one length). Times are Unix milliseconds on the
+ * source's clock; rates are per second; sizes are bytes.
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import * as z from 'zod'
@@ -13,7 +13,7 @@ import { against, level, ms, notice, otherLease, streamHead as head } from './pa
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
 const texts = z.array(z.string())
-/** null where nothing was measured: a gap is never a zero. */
+/** null: not measured; a gap is never a zero. */
 const gappy = z.array(z.number().nullable())
 
 export { level, notice, expression } from './parts.ts'
@@ -33,45 +33,45 @@ export const statusFrame = z.object({
     seed: z.number().optional(),
     sinceMs: ms,
   }),
-  /** Oldest sample still in memory: how far the cursor can go back. */
+  /** Oldest sample in memory: the limit of the cursor. */
   oldest: count,
   clock: z.object({
-    /** Emulated seconds per wall second asked for; 0 = the emulator stands still. */
+    /** Requested emulated seconds per wall second; 0 = emulator paused. */
     speed: z.number(),
-    /** The same as reached over the last second. */
+    /** The achieved speed over the last second. */
     achieved: z.number(),
     /** Sampling interval on the source's clock. */
     intervalMs: z.number(),
-    /** Why it is longer than it was set; left out where it is not. */
+    /** Reason for an interval longer than configured; otherwise absent. */
     period: runningPeriod.optional(),
     /** Wall time since the newest sample arrived. */
     sampleAgeMs: z.number().nullable(),
   }),
   mode,
-  /** How writes are guarded, and the end of the unlock: null while locked, or where none is needed. */
+  /** Write protection, and the end of the unlock: null while locked, or if none is needed. */
   safeMode,
   unlockedUntilMs: ms.nullable(),
-  /** The rule with a timer that stops next; null for none. Sources that do not tell leave it out. */
+  /** The timed rule that stops next; null for none. Absent if the source does not report it. */
   nextExpiry: z
     .object({ name: z.string(), createdMs: ms, expiresMs: ms, servers: count, running: count.optional() })
     .nullable()
     .optional(),
   controller: controllerName,
   adaptbf: adaptbfStatus,
-  /** What a cycle of reading, deciding and writing takes; null before the first sample and while no node answers. */
+  /** Duration of a cycle of reading, deciding and writing; null before the first sample and while no node answers. */
   cycle: cycle.nullable(),
   nodes: z.object({
     total: count,
     reporting: count,
     missing: z.array(z.object({ host: z.string(), reason: z.string(), sinceMs: ms })),
   }),
-  /** rules: null while it is not known. */
+  /** rules: null if unknown. */
   counts: z.object({ jobs: count, targets: count, rules: count.nullable() }),
-  /** What reading the servers costs: text received, and time the servers spent answering. */
+  /** Monitoring overhead: text received, and server time spent answering. */
   cost: z.object({ bytesPerSec: z.number(), serverMsPerSec: z.number() }),
-  /** Leases of other consoles on the servers of the cluster; left out where they are not looked for. */
+  /** Leases of other consoles on the servers of the cluster; absent if not checked. */
   otherLeases: z.array(otherLease).optional(),
-  /** What a stop of everything does now; null while none runs. */
+  /** Progress of the global stop; null while none runs. */
   stopping: z
     .object({ step: z.enum(['waiting', 'removing', 'reading back']) })
     .nullable()
@@ -79,9 +79,9 @@ export const statusFrame = z.object({
   audit: count,
   staged: count,
   history: z.object({ recording: z.boolean(), file: z.string().optional() }),
-  /** Alerts that go on, and those that have ended within ten minutes, newest first. Sources that have none leave it out. */
+  /** Active alerts, and those that ended within the last ten minutes, newest first. Absent if the source has none. */
   alerts: z.array(alert).max(20).optional(),
-  /** Set while something recorded is on screen; `source.kind` is then RECORDED. */
+  /** Set while recorded data is shown; `source.kind` is then RECORDED. */
   playback: playback.nullable().optional(),
   notices: z.array(notice),
 })
@@ -100,7 +100,7 @@ export const stripFrame = z.object({
 })
 export type StripFrame = z.infer<typeof stripFrame>
 
-/** The whole of A's window on the time axis of B's. */
+/** Values over A's complete window, on the time axis of B's. */
 const overlay = z.object({ t: numbers, values: gappy }).nullable().optional()
 
 /** A stacked chart: the top jobs by mean over the window, biggest first, then `other`. */
@@ -110,7 +110,7 @@ export const stack = z.object({
     z.object({
       /** Job id; empty for `other`. */
       jobId: z.string(),
-      /** Index of the categorical ink 1..7; 0 = other. */
+      /** Index of the categorical colour 1..7; 0 = other. */
       colour: z.number().int().min(0).max(7),
       values: gappy,
     }),
@@ -118,21 +118,21 @@ export const stack = z.object({
 })
 export type Stack = z.infer<typeof stack>
 
-/** locks: only where the source has a lock manager that tells its queues. */
+/** locks: only if the source has a lock manager that reports its queues. */
 export const tileId = z.enum(['read', 'write', 'rpc', 'service', 'queued', 'budget', 'rules', 'lent', 'locks'])
 export type TileId = z.infer<typeof tileId>
 export const tile = z.object({
   id: tileId,
   value: z.number().nullable(),
-  /** Mean of the window before this one, for the delta; null where there is none. */
+  /** Mean of the preceding window, for the delta; null if there is none. */
   before: z.number().nullable(),
-  /** At A. */
+  /** Value at A. */
   against: z.number().nullable().optional(),
   spark: gappy,
   level,
-  /** Some servers were not measured: the value is that of the others, the whole is at least that. */
+  /** Some servers were not measured: the value covers the others only, a lower bound of the total. */
   partial: z.boolean().optional(),
-  /** For example where the queue stands: `oss01`. */
+  /** For example the server with the queue: `oss01`. */
   note: z.string().optional(),
 })
 export type Tile = z.infer<typeof tile>
@@ -142,7 +142,7 @@ export const overviewFrame = z.object({
   windowMs: z.number(),
   against,
   tiles: z.array(tile),
-  /** One entry a target, ordered by node, then target. */
+  /** One entry per target, ordered by node, then target. */
   targets: z.object({
     name: texts,
     node: texts,
@@ -150,7 +150,7 @@ export const overviewFrame = z.object({
     utilisation: gappy,
     /** Mean service time of an RPC, ms. */
     serviceMs: gappy,
-    /** RPCs queued in the NRS of the node the target is on. */
+    /** RPCs queued in the NRS of the target's node. */
     queued: gappy,
     /** RPC/s over the mean of all targets; 1 = even. */
     imbalance: gappy,
@@ -161,7 +161,7 @@ export const overviewFrame = z.object({
   /** Bytes per second written and read, by job. */
   stack,
   overlay,
-  /** Against the window before, or against A. */
+  /** Compared with the preceding window, or with A. */
   movers: z.object({
     jobId: texts,
     user: texts,
@@ -171,7 +171,7 @@ export const overviewFrame = z.object({
     rpcs: numbers,
     delta: numbers,
     spark: z.array(gappy),
-    /** Indices into targets of the targets the job touched in the window. */
+    /** Indices into targets: those that the job used in the window. */
     targets: z.array(numbers),
   }),
   events: z.array(mark),
@@ -202,7 +202,7 @@ export const jobColumn = z.enum([
 ])
 export type JobColumn = z.infer<typeof jobColumn>
 
-/** What jobs can be summed by; node = the servers of the targets they were seen on, so that a job may count in several. */
+/** Grouping of jobs; node = the servers of the targets where they were seen, so that a job may count in several. */
 export const jobGroupBy = z.enum(['user', 'account', 'exe', 'node'])
 export type JobGroupBy = z.infer<typeof jobGroupBy>
 
@@ -210,14 +210,14 @@ export const jobsFrame = z.object({
   ...head,
   windowMs: z.number(),
   against,
-  /** Targets that can be chosen, and the one whose records are shown; empty = all, summed. */
+  /** Available targets, and the one whose records are shown; empty = all, summed. */
   targets: texts,
   target: z.string(),
-  /** Jobs known, jobs that pass the filter, first row of this slice. */
+  /** Jobs known, jobs that match the filter, first row of this slice. */
   known: count,
   shown: count,
   offset: count,
-  /** Set when the filter could not be read; the rows are then unfiltered. */
+  /** Set if the filter is invalid; the rows are then unfiltered. */
   filterError: z.object({ column: count, message: z.string() }).optional(),
   rows: z.object({
     jobId: texts,
@@ -230,14 +230,14 @@ export const jobsFrame = z.object({
     writeBps: gappy,
     /** Metadata RPCs on MDTs per second; `rpcs` counts data RPCs on OSTs. */
     mdops: gappy,
-    /** Some of the job's targets were not measured: its rates are those of the others. Left out where there is none. */
+    /** Some of the job's targets were not measured: its rates cover the others. Absent if all were. */
     partial: z.array(z.boolean()).optional(),
     /** Mean bytes of a read or write RPC in the window; null without one. */
     ioBytes: gappy,
     topOp: texts,
     /** Share of (node, sample) pairs of the last 10 s in which the job ran at 90 % of its rule's rate or more, 0..1. */
     throttled: gappy,
-    /** Name of the rule that matches; `default` where none does; empty where the rules are no longer in memory. */
+    /** Name of the matching rule; `default` if none matches; empty if the rules are no longer in memory. */
     rule: texts,
     /** Rate of that rule summed over nodes, RPC/s; null for default. */
     ruleRate: gappy,
@@ -245,14 +245,14 @@ export const jobsFrame = z.object({
     record: gappy,
     /** RPC/s over the window. */
     spark: z.array(gappy),
-    /** The same jobs at A; null: not there then. */
+    /** The same jobs at A; null: not present then. */
     against: z
       .object({ rpcs: gappy, readBps: gappy, writeBps: gappy, mdops: gappy, throttled: gappy, record: gappy })
       .optional(),
   }),
-  /** Rows before all others because they are tagged. Sources that cannot leave it out. */
+  /** Number of pinned rows before all others. Optional for a source. */
   pinned: count.optional(),
-  /** Jobs that pass the filter, summed by what was asked for, most RPCs first; null: a server is not told it by job. */
+  /** Jobs that match the filter, summed by the requested group, most RPCs first; null: servers do not report it by job. */
   groups: z
     .object({
       by: jobGroupBy,
@@ -266,14 +266,14 @@ export const jobsFrame = z.object({
       mdops: gappy,
       throttled: gappy,
       record: numbers,
-      /** Not all of its jobs were measured: its rates are those of the others. Left out where there is none. */
+      /** Some jobs were not measured: the rates cover the others. Absent if all were. */
       partial: z.array(z.boolean()).optional(),
     })
     .nullable()
     .optional(),
-  /** Open debts of the jobs in this slice, largest first; null when they are no longer in memory. */
+  /** Open debts of the jobs in this slice, largest first; null if no longer in memory. */
   pairs: pairColumns.nullable(),
-  /** Sums over the jobs that pass; null where none of them was measured. */
+  /** Sums over the jobs that match; null if none of them was measured. */
   totals: z.object({
     nodes: z.number(),
     rpcs: z.number().nullable(),
@@ -281,10 +281,10 @@ export const jobsFrame = z.object({
     writeBps: z.number().nullable(),
     mdops: z.number().nullable(),
     throttled: z.number().nullable(),
-    /** Not all of them were measured: the sums are those of the others. */
+    /** Some were not measured: the sums cover the others. */
     partial: z.boolean().optional(),
     rules: count,
-    /** Sum of the records of all known jobs, idle ones too: must read 0. */
+    /** Sum of the records of all known jobs, including idle ones: must be 0. */
     record: z.number(),
   }),
   facets: z.object({
@@ -295,7 +295,7 @@ export const jobsFrame = z.object({
   /** RPC/s by job. */
   stack,
   overlay,
-  /** Tokens that changed hands per interval; every interval sums to zero. */
+  /** Tokens moved between jobs per interval; every interval sums to zero. */
   ledger: z.object({ t: numbers, lent: numbers, borrowed: numbers, intervalMs: z.number() }),
 })
 export type JobsFrame = z.infer<typeof jobsFrame>
@@ -303,30 +303,30 @@ export type JobsFrame = z.infer<typeof jobsFrame>
 export const jobFrame = z.object({
   ...head,
   jobId: z.string(),
-  /** false when the job is not known at this sample. */
+  /** false if the job is unknown at this sample. */
   known: z.boolean(),
   user: z.string(),
   account: z.string(),
   nodes: z.number().nullable(),
   colour: z.number(),
   firstSeenMs: ms.nullable(),
-  /** Why nothing is known of its owner and nodes: no job of the batch system belongs to it. */
+  /** Reason why owner and nodes are unknown: no matching job in the batch system. */
   unmapped: z.string().optional(),
-  /** The target that record, shares, pairs, ledger and series are of; empty = all. */
+  /** Target of record, shares, pairs, ledger and series; empty = all. */
   target: z.string(),
   record: z.number().nullable(),
-  /** Share of all tokens allocated now, and the share its nodes entitle it to on the same targets, 0..1. */
+  /** Share of all tokens allocated now, and the share that its nodes entitle it to on the same targets, 0..1. */
   share: z.number().nullable(),
   entitled: z.number().nullable(),
   ioBytes: z.number().nullable(),
   serviceMs: z.number().nullable(),
   /** null for a gap. */
   rpcs: z.number().nullable(),
-  /** Some of its targets were not measured: `rpcs` is that of the others. */
+  /** Some of its targets were not measured: `rpcs` covers the others. */
   partial: z.boolean().optional(),
   /**
-   * Over the window: record; RPC/s served; RPC/s that the rules in force allow (null for one target: a rule acts on a whole
-   * server); RPC/s that it wanted and that it was allocated, as the controller counts them.
+   * Over the window: record; RPC/s served; RPC/s that the rules in force allow (null for one target: a rule acts on a whole server);
+   * RPC/s demanded and allocated, as counted by the controller.
    */
   against,
   series: z.object({
@@ -338,9 +338,9 @@ export const jobFrame = z.object({
     allocated: gappy,
     rpcsAgainst: gappy.optional(),
   }),
-  /** Who owes it and whom it owes; null when that is no longer in memory. */
+  /** Debts to and of the job; null if no longer in memory. */
   pairs: jobPairs.nullable(),
-  /** What moved between it and others, newest first: one line a target, other job, kind and second. */
+  /** Tokens moved between it and others, newest first: one line per target, other job, kind and second. */
   ledger: z.array(ledgerLine),
   ops: z.array(z.object({ op: z.string(), perSec: z.number(), share: z.number() })),
   /** RPCs by size: upper bound of a power-of-two bin in bytes, share of the bin. */
@@ -349,7 +349,7 @@ export const jobFrame = z.object({
   rules: z.array(
     z.object({ node: z.string(), name: z.string(), conditions: z.string(), rate: z.number(), ref: z.number() }),
   ),
-  /** The entry as the server printed it, of the target with most RPCs. */
+  /** The entry as printed by the server, from the target with most RPCs. */
   raw: z.string(),
 })
 export type JobFrame = z.infer<typeof jobFrame>

@@ -1,4 +1,4 @@
-/** Verbs that move through time. Nothing here reads or writes a server. */
+/** Verbs of time travel. They neither read nor write servers. */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import { csvPart, csvQuery, span, tierId } from './history.ts'
@@ -6,8 +6,8 @@ import { errors } from './parts.ts'
 
 export const historyVerbs = {
   /**
-   * Stands at the sample nearest to an instant: in the memory of the source, or else in what is kept on disk, which then is on
-   * screen in its place. Refused where nothing is kept.
+   * Moves to the sample nearest to a time: in the memory of the source, or else in the store on disk, which is then shown in its place.
+   * Refused if there is no data.
    */
   goTo: oc
     .errors(errors)
@@ -17,26 +17,26 @@ export const historyVerbs = {
         sample: z.number().int().nonnegative(),
         atMs: z.number(),
         recorded: z.boolean(),
-        /** The turn whose samples it counts in; frames of another are of something else. */
+        /** Turn that its samples are counted in; frames of another turn show another source. */
         turn: z.number().int().nonnegative().optional(),
       }),
     ),
-  /** The next event after an instant, or the one before; null: none is kept. */
+  /** Next or previous event relative to a time; null if there is none. */
   event: oc
     .input(z.object({ atMs: z.number(), direction: z.enum(['next', 'previous']) }))
     .output(z.object({ atMs: z.number().nullable() })),
-  /** Puts a recording on screen. Refused for one that is damaged, or of a newer version. */
+  /** Opens a recording. Refused if it is damaged or of a newer version. */
   open: oc
     .errors(errors)
     .input(z.object({ name: z.string().min(1).max(120) }))
     .output(z.void()),
-  /** Ends the playback: the source is on screen again. */
+  /** Ends playback and returns to the source. */
   leave: oc.output(z.void()),
   note: oc
     .errors(errors)
     .input(z.object({ atMs: z.number(), text: z.string().min(1).max(2000) }))
     .output(z.void()),
-  /** How long a tier is kept; what is older goes at once. */
+  /** Retention of a tier; older samples are deleted at once. */
   setKeep: oc
     .errors(errors)
     .input(z.object({ tier: tierId, keepMs: z.number().positive() }))
@@ -45,7 +45,7 @@ export const historyVerbs = {
     .errors(errors)
     .input(z.object({ bytes: z.number().int().positive() }))
     .output(z.void()),
-  /** Writes a stretch into a file of its own, which opens on any console. */
+  /** Records a range to a file, which opens on any console. */
   record: oc
     .errors(errors)
     .input(z.object({ name: z.string().min(1).max(80), span }))

@@ -1,6 +1,6 @@
 /**
- * History and time travel: what is kept of a cluster's past, and the verbs that move through it. Times are Unix ms on the
- * source's clock; days are days of UTC.
+ * History and time travel: stored samples of a cluster, and queries over them. Times are Unix ms on the source's clock; days are UTC
+ * days.
  */
 import * as z from 'zod'
 import { level, ms, streamHead as head } from './parts.ts'
@@ -8,15 +8,15 @@ import { level, ms, streamHead as head } from './parts.ts'
 const count = z.number().int().nonnegative()
 const numbers = z.array(z.number())
 const texts = z.array(z.string())
-/** null where nothing was measured: a gap is never a zero. */
+/** null: not measured; a gap is never a zero. */
 const gappy = z.array(z.number().nullable())
 
-/** Resolutions in which samples are kept, finest first: as taken, then means of a second, of ten, of a minute. */
+/** Resolutions of stored samples, finest first: as taken, then means of 1 s, 10 s, 1 min. */
 export const TIERS = ['raw', '1s', '10s', '1min'] as const
 export const tierId = z.enum(TIERS)
 export type TierId = z.infer<typeof tierId>
 
-/** What a day is drawn by. */
+/** Measures that can be charted over a day. */
 export const clusterMeasure = z.enum(['rpcs', 'readBps', 'writeBps', 'serviceMs', 'queued'])
 export type ClusterMeasure = z.infer<typeof clusterMeasure>
 
@@ -36,16 +36,16 @@ export const mark = z.object({
   /** Short noun for the second column of the feed: Rule, AdapTBF, Job, Source, Mode. */
   subject: z.string(),
   text: z.string(),
-  /** Where: a target, a node, or empty. */
+  /** Target or node; may be empty. */
   where: z.string(),
 })
 export type Mark = z.infer<typeof mark>
 
-/** Set while a view shows what was recorded, in the place of the cluster or the emulator, which goes on behind it. */
+/** Set while a view shows recorded data in place of the cluster or the emulator, which continues in the background. */
 export const playback = z.object({
   /** Name of the recording or the bundle; null for the local store. */
   file: z.string().nullable(),
-  /** Of a bundle: what it says of itself, and whether it is as it was written. */
+  /** Of a bundle: its metadata, and the result of its verification. */
   bundle: z
     .object({
       title: z.string(),
@@ -55,27 +55,27 @@ export const playback = z.object({
     })
     .optional(),
   tier: tierId,
-  /** What can be stepped through without another opening. */
+  /** Range that can be stepped through without reopening. */
   fromMs: ms,
   toMs: ms,
 })
 export type Playback = z.infer<typeof playback>
 
-/** Values of one measure over a span, drawn over those of another by the distance from its beginning. */
+/** Values of one measure over a range, drawn over those of another by the offset from its start. */
 const overlay = z.object({ offsetMs: numbers, values: gappy })
 
 export const historyQuery = z.object({
-  /** First instant of the day drawn; null: the day of the newest sample. */
+  /** Start of the day shown; null: the day of the newest sample. */
   dayMs: ms.nullable().default(null),
   measure: clusterMeasure.default('serviceMs'),
-  /** What of that day is read as a line, so finer; null: all of it. The frame's day stays the whole one. */
+  /** Part of that day at a finer resolution; null: all of it. The frame's day is always the whole day. */
   zoom: span.nullable().default(null),
   a: span.nullable().default(null),
   b: span.nullable().default(null),
   by: groupBy.default('job'),
-  /** Rows of who moved. */
+  /** Rows of the movers table. */
   limit: z.number().int().min(1).max(200).default(12),
-  /** When the operator was last here; null: not known. */
+  /** End of the operator's last visit; null if unknown. */
   leftMs: ms.nullable().default(null),
 })
 export type HistoryQuery = z.infer<typeof historyQuery>
@@ -83,27 +83,27 @@ export type HistoryQuery = z.infer<typeof historyQuery>
 export const historyFrame = z.object({
   ...head,
   cluster: z.string(),
-  /** What is kept in all; null while there is nothing. */
+  /** Total range stored; null while there is nothing. */
   kept: z.object({ fromMs: ms, toMs: ms }).nullable(),
   measure: clusterMeasure,
   day: z.object({
     fromMs: ms,
     toMs: ms,
     tier: tierId,
-    /** At most 1,200 points, of the day or of what was zoomed into. */
+    /** At most 1,200 points, of the day or the zoomed part. */
     t: numbers,
     values: gappy,
     marks: z.array(mark),
-    /** Stretches without samples, and why as far as known. */
+    /** Ranges without samples, and the cause if known. */
     gaps: z.array(z.object({ fromMs: ms, toMs: ms, why: z.string() })),
-    /** From here on a value is well above what is usual on this cluster; null: too little is known. */
+    /** Level from which a value is well above normal on this cluster; null if too little is known. */
     watch: z.number().nullable(),
   }),
   /** Seven days up to that day, oldest first, 96 quarter hours each. */
   week: z.array(z.object({ fromMs: ms, values: gappy })),
   a: span.nullable(),
   b: span.nullable(),
-  /** Mean RPC/s of who changed most between A and B, largest change first; empty without both. */
+  /** Mean RPC/s of the largest changes between A and B, largest first; empty without both. */
   movers: z.object({
     by: groupBy,
     name: texts,
@@ -116,19 +116,19 @@ export const historyFrame = z.object({
     rest: z.object({ names: count, a: z.number(), b: z.number() }),
   }),
   overlay: z.object({ a: overlay, b: overlay }).nullable(),
-  /** What happened since the operator left, oldest first, at most 50; null when that is not known. */
+  /** Events since the operator's last visit, oldest first, at most 50; null if that is unknown. */
   since: z.object({ leftMs: ms, marks: z.array(mark), more: count }).nullable(),
   store: z.object({
     file: z.string(),
     bytes: count,
     quotaBytes: count,
-    /** Free on the disk of the file; null when it cannot be told. */
+    /** Free space on the disk of the file; null if unknown. */
     freeBytes: count.nullable(),
     tiers: z.array(
       z.object({
         id: tierId,
         keepMs: z.number(),
-        /** Limits of what may be chosen. */
+        /** Bounds of the settings. */
         leastMs: z.number(),
         mostMs: z.number(),
         oldestMs: ms.nullable(),
@@ -138,7 +138,7 @@ export const historyFrame = z.object({
     ),
     /** Events, rules, decisions, ledgers, locks. */
     otherBytes: count,
-    /** What was taken out and why, newest first. `quota` and `disk` came before its time. */
+    /** Deleted ranges and reasons, newest first. `quota` and `disk`: deleted before retention ended. */
     evictions: z.array(
       z.object({
         atMs: ms,
@@ -157,21 +157,21 @@ export const historyFrame = z.object({
       fromMs: ms,
       toMs: ms,
       bytes: count,
-      /** Why it cannot be opened; empty for one that can. */
+      /** Reason why it cannot be opened; empty if it can. */
       fault: z.string(),
-      /** It is being read through: whether it can be opened is not known yet. */
+      /** Verification is running; the result is unknown yet. */
       isChecking: z.boolean(),
     }),
   ),
 })
 export type HistoryFrame = z.infer<typeof historyFrame>
 
-/** What is written as CSV. */
+/** Content of a CSV export. */
 export const csvQuery = z.object({
   fromMs: ms,
   toMs: ms,
   what: z.enum(['jobs', 'targets', 'cluster', 'events', 'rules', 'disk', 'timeouts']),
-  /** null: the finest that reaches back so far. */
+  /** null: the finest with data that far back. */
   tier: tierId.nullable().default(null),
   by: groupBy.default('job'),
 })
@@ -179,7 +179,9 @@ export type CsvQuery = z.infer<typeof csvQuery>
 
 /** Parts of a CSV, in order. */
 export const csvPart = z.object({
-  ...{ text: z.string(), rows: count, isLast: z.boolean() },
-  /** Part of the stretch that is written, 0..1; absent where that cannot be told. */
+  text: z.string(),
+  rows: count,
+  isLast: z.boolean(),
+  /** Fraction of the range written, 0..1; absent if unknown. */
   done: z.number().min(0).max(1).optional(),
 })

@@ -1,4 +1,4 @@
-/** Verbs of incidents. Nothing here reads or writes a server; what is written is on this machine. */
+/** Verbs of incidents. They neither read nor write servers; they write only on this machine. */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import {
@@ -21,7 +21,7 @@ const bundle = z.object({ name: z.string().min(1).max(160) })
 const PART_CHARS = 700_000
 
 export const incidentVerbs = {
-  /** A notebook of what is at the cursor, its cells filled; with a note as its first cell. */
+  /** Creates a notebook prefilled from the cursor time; with a note as its first cell. */
   create: oc
     .errors(errors)
     .input(
@@ -30,14 +30,14 @@ export const incidentVerbs = {
         atMs: z.number().nullable(),
         /** null: ten minutes around the cursor, as far as they are over. */
         span: span.nullable(),
-        /** What the span is compared with to say who moved; what was before the cursor by default. */
+        /** Range compared with the span for movers; by default the time before the cursor. */
         against: span.optional(),
         title: z.string().max(200).default(''),
         note: z.string().max(20_000).default(''),
       }),
     )
     .output(id),
-  /** What is named changes, the rest stays. */
+  /** Changes the given fields only. */
   change: oc
     .errors(errors)
     .input(
@@ -49,16 +49,16 @@ export const incidentVerbs = {
     )
     .output(z.void()),
   remove: oc.errors(errors).input(id).output(z.void()),
-  /** Takes the last removal back. */
+  /** Undoes the last removal. */
   restore: oc.errors(errors).input(id).output(z.void()),
-  /** Adds a cell at the end, or behind another one. */
+  /** Adds a cell at the end, or after another one. */
   addCell: oc
     .errors(errors)
     .input(
       id.extend({ atMs: z.number().nullable(), cell: cellInput, behind: z.string().max(32).nullable().default(null) }),
     )
     .output(z.object({ cell: z.string() })),
-  /** The text of a note. */
+  /** Sets the text of a note. */
   editCell: oc
     .errors(errors)
     .input(id.extend({ cell: z.string().max(32), text: z.string().max(20_000) }))
@@ -71,16 +71,16 @@ export const incidentVerbs = {
     .errors(errors)
     .input(id.extend({ cell: z.string().max(32) }))
     .output(z.void()),
-  /** Puts a removed cell back where it was; null: the one that was removed last. */
+  /** Restores a removed cell at its position; null: the one removed last. */
   restoreCell: oc
     .errors(errors)
     .input(id.extend({ cell: z.string().max(32).nullable().default(null) }))
     .output(z.void()),
   alertRules: oc.output(z.object({ rules: z.array(alertRuleFace) })),
   setAlertRule: oc.errors(errors).input(alertRule).output(z.void()),
-  /** What a bundle would hold; nothing is written. */
+  /** Previews the content of a bundle; nothing is written. */
   preview: oc.errors(errors).input(exportInput).output(exportPreview),
-  /** Writes a bundle into the folder of bundles; whoever takes no more events cancels it. */
+  /** Writes a bundle into the bundle folder; closing the stream cancels it. */
   export: oc.errors(errors).input(exportInput).output(eventIterator(exportEvent)),
   markdown: oc
     .errors(errors)
@@ -91,7 +91,7 @@ export const incidentVerbs = {
     .errors(errors)
     .input(bundle)
     .output(eventIterator(z.object({ base64: z.string().max(PART_CHARS), isLast: z.boolean() }))),
-  /** A part of a bundle from elsewhere; with the last one it is verified and listed. */
+  /** One part of an uploaded bundle; after the last one it is verified and listed. */
   put: oc
     .errors(errors)
     .input(
@@ -104,7 +104,7 @@ export const incidentVerbs = {
     )
     .output(z.void()),
   verify: oc.errors(errors).input(bundle).output(verdictOfBundle),
-  /** Puts a bundle on screen as a recorded source. */
+  /** Opens a bundle as a recorded source. */
   open: oc.errors(errors).input(bundle).output(z.void()),
   removeBundle: oc.errors(errors).input(bundle).output(z.void()),
 }

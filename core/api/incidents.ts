@@ -1,4 +1,4 @@
-/** Incidents: notebooks, alerts and bundles as a window sees them. Times are Unix ms on the source's clock. */
+/** Incidents in the contract: notebooks, alerts and bundles. Times are Unix ms on the source's clock. */
 import * as z from 'zod'
 import { alertKind, cell, incident, incidentId, incidentStatus } from '../snapshot/notebook.ts'
 import { manifest, memberGroup } from '../snapshot/manifest.ts'
@@ -12,49 +12,49 @@ export type { Manifest, MemberGroup } from '../snapshot/manifest.ts'
 const count = z.number().int().nonnegative()
 const text = z.string()
 
-/** Something that is wrong, or was. */
+/** Active or ended alert. */
 export const alert = z.object({
   id: text,
   kind: alertKind,
   level,
-  /** One line: what, and how much of it. */
+  /** One line: condition and magnitude. */
   text,
-  /** Target, server, job or client it is about; empty for the cluster. */
+  /** Target, server, job or client concerned; empty for the cluster. */
   where: text,
   fromMs: ms,
-  /** null: it goes on. */
+  /** null while active. */
   endMs: ms.nullable(),
   /** Incident that it opened or joined. */
   incident: incidentId.nullable(),
 })
 export type Alert = z.infer<typeof alert>
 
-/** Of one kind of alert. What its threshold counts is said by `alertRules` of the host. */
+/** Rule of one kind of alert. `alertRules` of the host describes its threshold. */
 export const alertRule = z.object({
   kind: alertKind,
   on: z.boolean(),
   /** In the unit of the kind. */
   threshold: z.number().positive().max(1e9),
-  /** How long it must last before it is told, s. */
+  /** Time the condition must last before an alert, s. */
   forS: z.number().min(0).max(3_600),
-  /** Whether it opens an incident, or is only told. */
+  /** True to open an incident; else only alert. */
   opens: z.boolean(),
 })
 export type AlertRule = z.infer<typeof alertRule>
 
 export const alertRuleFace = alertRule.extend({
   title: text,
-  /** What is compared with the threshold, and its unit. */
+  /** Measure compared with the threshold, and its unit. */
   about: text,
   unit: text,
   least: z.number(),
   most: z.number(),
-  /** As it is shipped. */
+  /** Default. */
   usual: alertRule,
 })
 export type AlertRuleFace = z.infer<typeof alertRuleFace>
 
-/** A bundle in the folder of bundles. */
+/** A bundle in the bundle folder. */
 export const bundleRow = z.object({
   name: text,
   bytes: count,
@@ -65,13 +65,13 @@ export const bundleRow = z.object({
   fromMs: ms,
   toMs: ms,
   redacted: z.boolean(),
-  /** Why it cannot be opened; empty for one that can. */
+  /** Reason why it cannot be opened; empty if it can. */
   fault: text,
 })
 export type BundleRow = z.infer<typeof bundleRow>
 
 export const incidentsQuery = z.object({
-  /** Incident whose cells are wanted; null: none. */
+  /** Incident whose cells are requested; null: none. */
   selected: incidentId.nullable().default(null),
   /** Filter, for example `ana text:ost0003 is:open`. */
   filter: z.string().max(500).default(''),
@@ -92,33 +92,33 @@ export const incidentsFrame = z.object({
       resolvedMs: ms.nullable(),
       alert: alertKind.nullable(),
       cells: count,
-      /** Why it cannot be read; empty for one that can. */
+      /** Reason why it cannot be read; empty if it can. */
       fault: text,
     }),
   ),
   filterError,
   /**
-   * Notebooks that pass, newest first, with the entries in which the words of the filter stand. `reading`: how many were not read
-   * yet; what is found in them comes with a later frame. All notebooks are sent: others ask this frame for them.
+   * Notebooks that match, newest first, with the entries that contain the words of the filter. `reading`: how many were not searched yet;
+   * their matches come with a later frame. All notebooks are sent, because other views use this frame.
    */
   filtered: filtered
     .extend({ found: z.array(z.object({ id: incidentId, cells: z.array(text) })), reading: count })
     .optional(),
-  /** The one asked for; null: none, or it is gone. */
+  /** The requested incident; null: none, or it was removed. */
   selected: incident.nullable(),
-  /** Hash of the notebook as it stands, as it would be in a bundle of it. */
+  /** Hash of the current notebook, as in a bundle of it. */
   integrity: z.string().nullable(),
-  /** Newest first, those that go on before those that are over. At most 100. */
+  /** Newest first, active ones before ended ones. At most 100. */
   alerts: z.array(alert),
   bundles: z.array(bundleRow),
-  /** Folder of the bundles; null: nothing is kept on disk. */
+  /** Bundle folder; null: nothing is stored on disk. */
   folder: z.string().nullable(),
-  /** What an open bundle is; null while none is on screen. */
+  /** The open bundle; null if none is open. */
   opened: z.object({ name: text, manifest, incident: incident.nullable(), integrity: text }).nullable(),
 })
 export type IncidentsFrame = z.infer<typeof incidentsFrame>
 
-/** What a new cell is made of; the host fills it with what stood at the cursor. */
+/** Source of a new cell; the host prefills it from the cursor time. */
 export const cellInput = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('note'), text: z.string().max(20_000) }),
   /** what: the chart of a measure, of the whole source or of one job or target. */
@@ -130,46 +130,46 @@ export const cellInput = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('table'),
     table: z.enum(['movers', 'top', 'targets']),
-    /** What movers are compared between; the minute around the cursor and what was before it by default. */
+    /** Ranges compared for movers; by default the minute around the cursor and the time before it. */
     spans: z.object({ a: span, b: span }).optional(),
   }),
   z.object({ kind: z.literal('diff') }),
-  /** run: id of a result of the sandbox; null: the newest one. */
+  /** run: id of a sandbox result; null: the newest one. */
   z.object({ kind: z.literal('verdict'), run: z.string().max(64).nullable() }),
-  /** text: pasted lines; null: what was sent to servers in the span. */
+  /** text: pasted lines; null: commands sent to servers in the span. */
   z.object({ kind: z.literal('transcript'), text: z.string().max(20_000).nullable() }),
 ])
 export type CellInput = z.infer<typeof cellInput>
 
 export const exportInput = z.object({
-  /** Notebook that goes with it; null: samples only. */
+  /** Notebook included; null: samples only. */
   incident: incidentId.nullable(),
   span,
   redact: z.boolean().default(true),
-  /** fit: jobs with all their samples as far as 20 MB allow, the rest as means of ten seconds; all: everything that is kept. */
+  /** fit: all samples of as many jobs as 20 MB allow, 10 s means for the rest; all: everything stored. */
   detail: z.enum(['fit', 'all']).default('fit'),
   leaveOut: z.array(memberGroup).max(16).default([]),
-  /** Without the `.zip`; null: made of the incident and the time. */
+  /** Without the `.zip`; null: derived from the incident and the time. */
   name: z.string().min(1).max(120).nullable().default(null),
 })
 export type ExportInput = z.infer<typeof exportInput>
 
-/** What would leave. */
+/** Content of an export. */
 export const exportPreview = z.object({
-  /** Every field that leaves, and how. */
+  /** Every exported field and its redaction. */
   fields: z.array(z.object({ group: memberGroup, field: text, how: z.enum(['kept', 'pseudonym', 'names replaced']) })),
-  /** What is never written, in words. */
+  /** Data that is never written, as text. */
   never: z.array(text),
-  /** Names by kind: how many, and some with their stand-ins. */
+  /** Names by kind: their number, and some with their pseudonyms. */
   names: z.array(z.object({ kind: text, count, samples: z.array(z.object({ from: text, to: text })).max(50) })),
-  /** Known names in what people wrote: they are replaced like the others; names nobody knows cannot be. */
+  /** Known names in free text: replaced like the others; unknown names cannot be. */
   findings: z.array(z.object({ cell: text, name: text, to: text })).max(500),
   contents: z.array(z.object({ group: memberGroup.nullable(), what: text, bytes: count, left: z.boolean() })),
   /** Estimated size of the archive. */
   bytes: count,
-  /** Resolution of the samples in the stretch, and how many instants of them. */
+  /** Resolution of the samples in the range, and their number. */
   samples: z.object({ tier: z.string().max(16), instants: count }).optional(),
-  /** What cannot be in it: evicted stretches, gaps, an empty range. */
+  /** Data that cannot be included: evicted ranges, gaps, an empty range. */
   missing: z.array(text),
 })
 export type ExportPreview = z.infer<typeof exportPreview>
@@ -178,9 +178,9 @@ export const exportEvent = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('progress'),
     what: text,
-    /** Part of the whole, 0..1. */
+    /** Fraction of the total, 0..1. */
     done: z.number().min(0).max(1),
-    /** Items of what is being done now, where they are counted. */
+    /** Items of the current step, if counted. */
     items: z.object({ done: count, of: count, unit: text }).optional(),
   }),
   z.object({
@@ -188,7 +188,7 @@ export const exportEvent = z.discriminatedUnion('kind', [
     name: text,
     file: text,
     bytes: count,
-    /** Of the whole file; and of its content, which two exports of the same share. */
+    /** Of the whole file; and of its content, which two exports of the same data share. */
     sha256: text,
     content: text,
     missing: z.array(text),
@@ -199,7 +199,7 @@ export type ExportEvent = z.infer<typeof exportEvent>
 
 export const verdictOfBundle = z.object({
   ok: z.boolean(),
-  /** Members (or `archive`) that are not as they were written, and how. */
+  /** Members (or `archive`) that were modified, and how. */
   changed: z.array(z.object({ member: text, why: text })),
   manifest: manifest.nullable(),
   sha256: text,

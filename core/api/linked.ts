@@ -1,22 +1,22 @@
-/** What belongs to the selection of the window: one thing is chosen, and every view marks what hangs together with it. */
+/** Objects related to the selection of a window: one is selected, and every view highlights the related ones. */
 import * as z from 'zod'
 import { streamHead as head } from './parts.ts'
 
 const texts = z.array(z.string())
 
-/** What can be chosen: target = OST or MDT, node = server, client = client of a data node, resource = what locks are on. */
+/** Kinds of selection: target = OST or MDT, node = server, client = client of a data node, resource = object of locks. */
 export const linkedKind = z.enum(['job', 'target', 'rule', 'user', 'node', 'client', 'resource'])
 export type LinkedKind = z.infer<typeof linkedKind>
 
 export const linkedQuery = { kind: linkedKind, id: z.string().min(1).max(300) }
 
-/** Names of each kind, the chosen one among them; at most `LINKED_MAX` a kind. */
+/** Names of each kind, including the selected one; at most `LINKED_MAX` per kind. */
 export const LINKED_MAX = 500
 export const linkedFrame = z.object({
   ...head,
   kind: linkedKind,
   id: z.string(),
-  /** Whether what is chosen is there at this sample. */
+  /** True if the selected object is present at this sample. */
   isHere: z.boolean(),
   job: texts,
   target: texts,
@@ -25,7 +25,7 @@ export const linkedFrame = z.object({
   node: texts,
   client: texts,
   resource: texts,
-  /** Jobs there are in all, where that is more than are named. */
+  /** Total number of jobs, if more than listed. */
   jobs: z.number().int().nonnegative(),
 })
 export type LinkedFrame = z.infer<typeof linkedFrame>

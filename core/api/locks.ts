@@ -1,6 +1,6 @@
 /**
- * What a window sees of locks. Two planes: `seqdlm` shows a lock manager that tells every step (SeqDLM's ccPFS, emulated);
- * `ldlm` shows the counters of Lustre's lock manager, which is all that servers export: no modes, no queues, no resources.
+ * Locks in the contract. Two planes: `seqdlm` shows a lock manager that reports every step (SeqDLM's ccPFS, emulated); `ldlm` shows the
+ * counters of Lustre's lock manager, which is all that servers export: no modes, no queues, no resources.
  */
 import * as z from 'zod'
 import { level, ms, notice, streamHead as head } from './parts.ts'
@@ -19,83 +19,83 @@ export type LockManagerName = z.infer<typeof lockManager>
 export const locksSort = z.enum(['waiting', 'conflicts', 'revocations', 'cancel', 'name'])
 export type LocksSort = z.infer<typeof locksSort>
 
-/** The stretch of time that lanes show: its end, Unix ms with fractions, and its length. */
+/** Time range of the lanes: its end, Unix ms with fractions, and its length. */
 export const moment = z.object({ endMs: ms, spanMs: z.number().min(0.1).max(10_000) })
 export type Moment = z.infer<typeof moment>
 
 const alarmKind = z.enum(['convoy', 'ping-pong', 'eviction'])
-/** Convoy, ping-pong and eviction risk; one of each kind may also be calm (`level` ok or idle). */
+/** Convoy, ping-pong and eviction risk; each kind may also be inactive (`level` ok or idle). */
 export const lockAlarm = z.object({
   kind: alarmKind,
   level,
-  /** Key of the resource; empty for the calm ones. */
+  /** Key of the resource; empty for inactive ones. */
   resource: z.string(),
   /** `Convoy on ckpt.h5 / 3, 14 behind one PR`. */
   text: z.string(),
-  /** For how long: `0.031 s`; or the limit it is measured against: `of 100 s`. */
+  /** Duration: `0.031 s`; or the limit it is measured against: `of 100 s`. */
   note: z.string(),
 })
 export type LockAlarm = z.infer<typeof lockAlarm>
 
 /**
- * Lives of locks that touch a moment, in order of asking, as they were known at its end. Times are ms from the moment's
- * beginning, negative before it; null: not yet.
+ * Lock lifetimes that overlap a range, in order of request, as known at its end. Times are ms from the range's start, negative before it;
+ * null: not yet.
  */
 export const lockLives = z.object({
-  /** Unique in the source; waits name it. */
+  /** Unique in the source; references in `behind` use it. */
   id: numbers,
   /** Number of the client node in `clients`. */
   client: numbers,
   asked: numbers,
   granted: gappy,
-  /** When the lock server knew that no new operation would use it. */
+  /** Time from which the lock server knew that no new operation would use it. */
   canceling: gappy,
   released: gappy,
-  /** When the last of its data was on the server; null: nothing was written under it, or not yet. */
+  /** Time at which the last of its data reached the server; null: nothing was written under it, or not yet. */
   dataAt: gappy,
   mode: z.array(lockMode),
-  /** Mode it was asked for in; differs after an upgrade. */
+  /** Requested mode; differs after an upgrade. */
   askedMode: z.array(lockMode),
-  /** Sequence number; of a PR the one it saw; null before the grant. */
+  /** Sequence number; for a PR the one it saw; null before the grant. */
   sn: gappy,
   minSn: gappy,
-  /** Inclusive bytes: asked for, and granted after expansion; `end` null is the end of the file. */
+  /** Inclusive bytes: requested, and granted after expansion; `end` null is the end of the file. */
   start: numbers,
   requiredEnd: gappy,
   end: gappy,
   isEarlyGrant: z.array(z.boolean()),
   isEarlyRevocation: z.array(z.boolean()),
-  /** Bytes written under it that are not on the server at the moment's end, and in all. */
+  /** Bytes written under it that are not on the server at the end of the range, and in total. */
   dirtyBytes: numbers,
   bytes: numbers,
-  /** Downgrade while it was cancelled: when, and to which mode. */
+  /** Time and resulting mode of a downgrade during cancellation. */
   downgradedAt: gappy,
   downgradedTo: z.array(lockMode.nullable()),
-  /** Ids of locks of its own client that it took the place of. */
+  /** Ids of locks of the same client that it replaced. */
   absorbed: z.array(numbers),
-  /** What stood in its way when it was asked for: ids of lives, and until which of their steps. */
+  /** Conflicts at the time of the request: ids of lives, and the step of each that it waited for. */
   behind: z.array(numbers),
   behindUntil: z.array(z.array(z.enum(['canceling', 'release']))),
-  /** The rule of Table II (or of the queue) that decided its grant; empty while it waits. */
+  /** Rule of Table II (or of the queue) that decided its grant; empty while it waits. */
   rule: texts,
-  /** How it ended, where it was not released: `evicted`, `withdrawn`, `absorbed`; else empty. */
+  /** Its end, if it was not released: `evicted`, `withdrawn`, `absorbed`; else empty. */
   ending: texts,
 })
 export type LockLives = z.infer<typeof lockLives>
 
-/** Messages of one resource in a moment, in order of sending.  */
+/** Messages of one resource in a range, in order of sending. */
 export const lockMessages = z.object({
   sent: numbers,
-  /** null: still under way, or lost. */
+  /** null: in flight, or lost. */
   arrived: gappy,
   /** Index into `clients`; the server of the resource is the other end. */
   client: numbers,
   /** true: from the client to the server. */
   isUp: z.array(z.boolean()),
   kind: texts,
-  /** Life it is about, null where it is about none. */
+  /** Related life, null if none. */
   life: gappy,
-  /** In words: `asks NBW 0 .. 65 535`, `grant #4 127 NBW, early`. */
+  /** As text: `asks NBW 0 .. 65 535`, `grant #4 127 NBW, early`. */
   text: texts,
 })
 export type LockMessages = z.infer<typeof lockMessages>
@@ -103,33 +103,33 @@ export type LockMessages = z.infer<typeof lockMessages>
 export const locksFrame = z.object({
   ...head,
   windowMs: z.number(),
-  /** Planes that this source has, and the one shown; null where it has neither. */
+  /** Planes of this source, and the one shown; null if it has neither. */
   planes: z.array(locksPlane),
   plane: locksPlane.nullable(),
-  /** LMT's three: locks held, granted a second (LGR), cancelled a second (LCR); null: a gap. */
+  /** As in LMT: locks held, granted per second (LGR), canceled per second (LCR); null: a gap. */
   held: z.number().nullable(),
   grants: z.number().nullable(),
   cancels: z.number().nullable(),
-  /** Those over the window. */
+  /** The same over the window. */
   series: z.object({ t: numbers, held: gappy, grants: gappy, cancels: gappy, waiting: gappy }),
-  /** What the lock manager is called and how it is set, in words. */
+  /** Name and settings of the lock manager, as text. */
   manager: z.string(),
   /** Locks granted by mode and second (seqdlm plane); all zero for ldlm. */
   modes: z.array(z.object({ mode: lockMode, held: z.number(), grants: z.number(), waiting: z.number() })),
-  /** Filter of the rows that could not be read; the rows are then unfiltered. */
+  /** Set if the filter is invalid; the rows are then unfiltered. */
   filterError: z.object({ column: count, message: z.string() }).optional(),
   known: count,
   shown: count,
   offset: count,
-  /** Resources by contention (seqdlm): one entry a row. */
+  /** Resources by contention (seqdlm): one entry per row. */
   rows: z.object({
     key: texts,
     /** `ckpt.h5 / 3`. */
     name: texts,
     server: texts,
-    /** Longest queue of the last 15 s: what waits at an instant is gone before it is read. */
+    /** Longest queue of the last 15 s; the current queue is usually gone before it is read. */
     waiting: numbers,
-    /** A second. */
+    /** Per second. */
     conflicts: numbers,
     revocations: numbers,
     /** Mean time from a revocation to the release, ms; null without one. */
@@ -141,7 +141,7 @@ export const locksFrame = z.object({
     alarm: z.array(alarmKind.nullable()),
   }),
   alarms: z.array(lockAlarm),
-  /** The resource chosen, or the most contended one; null where there is none. */
+  /** The selected resource, or the most contended one; null if there is none. */
   resource: z
     .object({
       key: z.string(),
@@ -149,14 +149,14 @@ export const locksFrame = z.object({
       server: z.string(),
       /** `16 writers, N-1 strided`. */
       about: z.string(),
-      /** Client nodes of the lives and messages, and the job of each; `number` is also the place in this list. */
+      /** Client nodes of the lives and messages, and the job of each; `number` is also the index in this list. */
       clients: z.array(z.object({ number: z.number(), name: z.string(), jobId: z.string() })),
       moment,
-      /** Whether the moment was found (the peak of the queue) or asked for. */
+      /** True if the range was chosen automatically (the peak of the queue), false if requested. */
       isFound: z.boolean(),
-      /** false: that stretch is no longer in memory. */
+      /** false: that range is no longer in memory. */
       isKept: z.boolean(),
-      /** Longest waiting queue, by bin, over the last seconds: what a moment is chosen from. Unix ms. */
+      /** Longest queue, by bin, over the last seconds, for choosing a range. Unix ms. */
       queue: z.object({ t: numbers, waiting: gappy }),
       lives: lockLives,
       /** Lives beyond those sent. */
@@ -167,7 +167,7 @@ export const locksFrame = z.object({
       early: z.object({ grants: count, all: count, revocations: count, conversions: count }),
     })
     .nullable(),
-  /** Namespaces of Lustre servers (ldlm): one entry a row. Counts; null where the server does not export it. */
+  /** Namespaces of Lustre servers (ldlm): one entry per row. Counts; null if the server does not export it. */
   ldlm: z
     .object({
       namespace: texts,
@@ -177,7 +177,7 @@ export const locksFrame = z.object({
       unused: gappy,
       resources: gappy,
       granted: gappy,
-      /** Locks a second, as the server's pool says. */
+      /** Locks per second, as reported by the server's pool. */
       grantRate: gappy,
       cancelRate: gappy,
       limit: gappy,
@@ -186,7 +186,7 @@ export const locksFrame = z.object({
       level: z.array(level),
       why: texts,
       spark: z.array(gappy),
-      /** The namespace chosen, and its counters over the window. */
+      /** The selected namespace, and its counters over the window. */
       selected: z.string(),
       series: z.object({ t: numbers, locks: gappy, grantRate: gappy, cancelRate: gappy, limit: gappy }),
       /** Servers whose counters are not read, and why. */
@@ -205,10 +205,10 @@ export const locksCompare = z.object({
     z.object({
       manager: lockManager,
       name: z.string(),
-      /** Bytes a second that the application saw written and read; null when the run failed. */
+      /** Bytes per second written and read, as seen by the application; null if the run failed. */
       writeBps: z.number().nullable(),
       readBps: z.number().nullable(),
-      /** The same of each file by itself, in the order of the scenario: one pattern beside another tells nothing of either. */
+      /** The same per file, in the order of the scenario, since patterns are not comparable. */
       files: z.array(z.object({ file: z.string(), writeBps: z.number().nullable(), readBps: z.number().nullable() })),
       /** Longest wait for a lock, ms. */
       longestWaitMs: z.number().nullable(),

@@ -1,12 +1,12 @@
-/** Where this console keeps what it keeps, and what of the user's own ssh it reads: facts to show, nothing to be changed. */
+/** Paths of the console's data, and of the user's ssh files that it reads. Read-only. */
 import { oc } from '@orpc/contract'
 import * as z from 'zod'
 
 const place = z.object({
   what: z.string(),
-  /** As words to show; empty: it is in memory only, or there is none. */
+  /** For display; empty: in memory only, or absent. */
   path: z.string(),
-  /** Whether it is there now. */
+  /** True if it exists now. */
   isThere: z.boolean(),
 })
 export type Place = z.infer<typeof place>
@@ -14,10 +14,10 @@ export type Place = z.infer<typeof place>
 export const machineFacts = z.object({
   version: z.string(),
   runtime: z.string(),
-  /** Empty: nothing is kept on this machine. */
+  /** Empty: nothing is stored on this machine. */
   dataDir: z.string(),
   files: z.array(place).max(32),
-  /** What is read of ssh; only the last, the console's own trust store, is written. */
+  /** ssh files that are read; only the last, the console's trust store, is written. */
   ssh: z.array(place).max(16),
 })
 export type MachineFacts = z.infer<typeof machineFacts>

@@ -1,9 +1,10 @@
 /**
- * What a window says and sees of metadata QoS: the control hierarchy, its channels, jobs and policies. Two planes enforce:
- * PADLL's stages in front of the jobs, and the TBF rules of a metadata server. Both look the same here. Rates are op/s.
+ * Metadata QoS in the contract: control hierarchy, channels, jobs and policies. Two planes enforce, in the same format: PADLL's stages in
+ * front of the jobs, and the TBF rules of a metadata server. Rates are op/s.
  */
 import * as z from 'zod'
 import { PADLL_ALGORITHMS } from '../controllers/settings.ts'
+import { isScope, type Scope } from '../padll/vocabulary.ts'
 import { expression, filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
 
 const count = z.number().int().nonnegative()
@@ -16,18 +17,23 @@ export type PadllPlane = z.infer<typeof padllPlane>
 export const padllAlgorithm = z.enum(PADLL_ALGORITHMS)
 
 /**
- * Scopes whose rates are byte/s and not op/s: their calls cost the bytes that they ask for. Source: spec/padll 1.1, 1.7.
- * `total` adds both.
+ * Scopes whose rates are byte/s instead of op/s: a call costs the bytes that it requests. Source: spec/padll 1.1, 1.7. `total` adds both.
  */
 export const BYTE_SCOPES: ReadonlySet<string> = new Set([
-  ...['read', 'write', 'pread', 'pwrite', 'pread64', 'pwrite64'],
-  ...['data', 'data_op'],
+  'read',
+  'write',
+  'pread',
+  'pwrite',
+  'pread64',
+  'pwrite64',
+  'data',
+  'data_op',
 ])
 
-/** Most bytes of a policy file that a window may send. */
+/** Largest policy file that a window may send, bytes. */
 export const POLICIES_MAX = 262_144
 
-/** One line of the policy file as it stands. */
+/** One line of the policy file in force. */
 export const policyStep = z.object({
   line: count,
   rule: count,
@@ -40,7 +46,7 @@ export const policyStep = z.object({
 })
 export type PolicyStep = z.infer<typeof policyStep>
 
-/** A fault of a policy text: where it is, and what was expected. */
+/** A fault of a policy text: its position, and the expected input. */
 export const policyFault = z.object({
   line: count,
   column: count,
@@ -53,17 +59,17 @@ export type PolicyFault = z.infer<typeof policyFault>
 export const metadataFrame = z.object({
   ...head,
   windowMs: z.number(),
-  /** Planes that this source has, and the one shown; null where it has neither. */
+  /** Planes of this source, and the one shown; null if it has neither. */
   planes: z.array(padllPlane),
   plane: padllPlane.nullable(),
   /** Scopes with a limit, a policy or a channel, and the one shown (`meta_op`, `open`, …). */
   scopes: texts,
   scope: z.string(),
   filterError,
-  /** Of stages, or of rules of the metadata servers: tree, channels and the jobs that are named are theirs. Sums are of all. */
+  /** Of stages, or of rules of the metadata servers: tree, channels and listed jobs are filtered. Sums cover all. */
   filtered: filtered.optional(),
   controller: z.object({
-    /** Name of the global controller, where it runs, and its epoch; for `mds` the console itself. */
+    /** Name of the global controller, its location and its epoch; for `mds` the console itself. */
     name: z.string(),
     host: z.string(),
     epoch: count,
@@ -72,16 +78,16 @@ export const metadataFrame = z.object({
     split: z.enum(['equal', 'usage']),
     intervalMs: z.number(),
     collectRounds: count,
-    /** What one control cycle takes, ms. */
+    /** Duration of one control cycle, ms. */
     cycleMs: z.number().nullable(),
-    /** What stages do when their controller falls silent, in words. */
+    /** Behaviour of stages when their controller stops responding, as text. */
     lease: z.string(),
-    /** When its newest cycle was read; null: it does not answer. */
+    /** Time at which its newest cycle was read; null: it does not answer. */
     seenMs: ms.nullable(),
   }),
-  /** Most that all jobs together may do in the shown scope, op/s; null: no limit. */
+  /** Limit of all jobs together in the shown scope, op/s; null: no limit. */
   limit: z.number().nullable(),
-  /** The hierarchy, depth first: global (0), local or MDS (1), stage or rule (2). One entry a row. */
+  /** The hierarchy, depth first: global (0), local or MDS (1), stage or rule (2). One entry per row. */
   tree: z.object({
     key: texts,
     kind: z.array(z.enum(['global', 'local', 'stage'])),
@@ -94,17 +100,17 @@ export const metadataFrame = z.object({
     measured: gappy,
     limit: gappy,
     level: z.array(level),
-    /** Why the level is not ok: `at its limit`, `silent for 4 s`, `held on its lease`; empty when it is. */
+    /** Reason for a level other than ok: `at its limit`, `silent for 4 s`, `held on its lease`; else empty. */
     why: texts,
     /** Rows beyond those sent under a local controller. */
     more: numbers,
   }),
-  /** Jobs by what they asked for, biggest first: at most 7 and `other` last, where there are more. */
+  /** Jobs by demand, largest first: at most 7 and `other` last, if there are more. */
   jobs: z.object({
     jobId: texts,
     colour: numbers,
     stages: numbers,
-    /** At the cursor: policies of the job, asked, allocated and measured op/s. */
+    /** At the cursor: policies of the job; demanded, allocated and measured op/s. */
     demandPolicy: gappy,
     limitPolicy: gappy,
     asked: gappy,
@@ -120,7 +126,7 @@ export const metadataFrame = z.object({
   }),
   /** Unix ms of the series. */
   t: numbers,
-  /** Sums over all jobs: asked, and false allocation (allocated but unused while others wait), op/s. */
+  /** Sums over all jobs: demand, and false allocation (allocated but unused while others wait), op/s. */
   asked: gappy,
   falseAllocation: gappy,
   /** The system limit over the window. */
@@ -129,19 +135,19 @@ export const metadataFrame = z.object({
   marks: z.array(
     z.object({ atMs: ms, kind: z.enum(['join', 'leave', 'policy', 'lost', 'controller']), text: z.string(), level }),
   ),
-  /** Channels (or rules) of what is selected: a stage, a job (its stages added up) or, with nothing selected, all. */
+  /** Channels (or rules) of the selection: a stage, a job (its stages summed) or, without a selection, all. */
   channels: z.object({
     of: z.string(),
     key: texts,
     /** Channel number or rule name. */
     channel: texts,
     scope: texts,
-    /** Operations or RPC opcodes of it, in words. */
+    /** Its operations or RPC opcodes, as text. */
     operations: texts,
     asked: gappy,
     limit: gappy,
     measured: gappy,
-    /** Share of operations that waited, 0..1; null where it is not known (TBF rules do not say). */
+    /** Share of operations that waited, 0..1; null if unknown (TBF rules do not report it). */
     waited: gappy,
     waitMs: gappy,
     queued: gappy,
@@ -151,13 +157,13 @@ export const metadataFrame = z.object({
   policies: z.object({
     text: z.string(),
     steps: z.array(policyStep),
-    /** Until the next step is due, s; null: none is waiting. */
+    /** Time until the next step, s; null: none is pending. */
     nextInS: z.number().nullable(),
     startedMs: ms.nullable(),
   }),
-  /** What this plane cannot do of the policies, in words (TBF: classes without an opcode of their own, shared opcodes). */
+  /** Policies that this plane cannot express, as text (TBF: classes without a separate opcode, shared opcodes). */
   unexpressed: z.array(z.object({ line: count, text: z.string() })),
-  /** Rules of plane `mds` in the grammar of the server, by service: what is desired now. */
+  /** Desired rules of plane `mds` in the grammar of the server, by service. */
   compiled: z.array(
     z.object({
       service: z.string(),
@@ -172,11 +178,41 @@ export const metadataFrame = z.object({
 })
 export type MetadataFrame = z.infer<typeof metadataFrame>
 
-/** What may be changed of a controller; what is not named stays. The host refuses what it cannot use with a notice. */
+/** Largest op/s of one limit. */
+export const METADATA_RATE_MAX = 1e9
+export const SLOTS_MAX = 10_000
+
+/** Settings of metadata control on servers: the operator's choices, and the stored state of a live cluster. */
+export const metadataSettings = z.object({
+  algorithm: padllAlgorithm,
+  epsilon: z.number().min(0).max(1),
+  /** Divisor of `uniform`; null: the number of jobs. */
+  slots: z.int().min(1).max(SLOTS_MAX).nullable(),
+  /** Limit of all jobs with a policy together, by scope, op/s. */
+  limits: z
+    .array(
+      z
+        .object({
+          scope: z.custom<Scope>((v) => typeof v === 'string' && isScope(v)),
+          rate: z.number().min(1).max(METADATA_RATE_MAX),
+        })
+        .readonly(),
+    )
+    .readonly(),
+  /** Policy file as entered, text or YAML; empty: none. */
+  policies: z.string(),
+  /** Second 0 of the policy file, Unix ms; null without policies. */
+  startedMs: z.number().nullable(),
+  /** Length of one control cycle. */
+  intervalMs: z.number().positive(),
+})
+export type MetadataSettings = Readonly<z.infer<typeof metadataSettings>>
+
+/** Changes of a controller's settings; an absent field is unchanged. The host refuses a value out of range with a notice. */
 export const padllChange = z.object({
   plane: padllPlane,
   algorithm: padllAlgorithm.optional(),
-  /** op/s; null takes the limit away. */
+  /** op/s; null removes the limit. */
   limit: z.object({ scope: z.string().max(40), rate: z.number().nullable() }).optional(),
   epsilon: z.number().optional(),
   split: z.enum(['equal', 'usage']).optional(),
@@ -186,18 +222,18 @@ export type PadllChange = z.infer<typeof padllChange>
 
 export const policiesInput = z.object({ plane: padllPlane, text: z.string().max(POLICIES_MAX) })
 
-/** What a policy text means: its faults, its steps, and what would change against the text in force. */
+/** Check of a policy text: its faults, its steps, and the changes against the text in force. */
 export const policiesCheck = z.object({
   faults: z.array(policyFault),
   steps: z.array(policyStep),
   /** The same policies as a text in the public line format, where the input was YAML; else the input. */
   lines: z.string(),
   diff: z.array(z.object({ op: z.enum(['add', 'del', 'keep']), text: z.string() })),
-  /** The literal command that would carry it to the controller; for `mds` the commands to each server. */
+  /** The literal command that would send it to the controller; for `mds` the commands to each server. */
   commands: texts,
-  /** Demands of jobs that are there beyond the system limit, and other remarks. */
+  /** Demands of present jobs above the system limit, and other remarks. */
   remarks: z.array(z.object({ level, text: z.string() })),
-  /** Named again when the text is applied: it holds only while the controller stands as it did. */
+  /** Required to apply the text: valid only while the controller's state is unchanged. */
   planId: z.string(),
 })
 export type PoliciesCheck = z.infer<typeof policiesCheck>

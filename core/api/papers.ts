@@ -1,6 +1,6 @@
 /**
- * The experiments of the papers as a window asks for them: what there is, and one run of one of them. Everything here comes
- * from the model that the papers' claims are tested on; nothing is read from a cluster and nothing is written to one.
+ * The papers' experiments in the contract: their list, and runs. All results come from the model on which the papers' claims are tested;
+ * nothing is read from or written to a cluster.
  */
 import * as z from 'zod'
 import { notice } from './parts.ts'
@@ -9,29 +9,29 @@ const count = z.number().int().nonnegative()
 
 /** Most seeds of one run; medians are taken over them. */
 export const SEEDS_MAX = 20
-/** Longest line of a figure that is sent. */
+/** Largest number of points of a line that is sent. */
 export const POINTS_MAX = 600
 
 const comparator = z.enum(['>=', '<=', '>', '<', 'between', 'info'])
-/** null where it is not a number: never reached, or not measured. */
+/** null if not a number: never reached, or not measured. */
 const value = z.number().nullable()
 const measured = z.union([value, z.record(z.string(), value)])
 export type MeasuredValue = z.infer<typeof measured>
 
-/** What is asserted of an experiment. Names as in `sluice papers --json`. */
+/** Claim of an experiment. Names as in `sluice papers --json`. */
 const claim = z.object({
   /** For example `adaptbf.IV-D.1`. */
   id: z.string(),
-  /** Section or figure of the paper; `own` for what the paper does not treat. */
+  /** Section or figure of the paper; `own` for claims beyond the paper. */
   ref: z.string(),
   what: z.string(),
   metric: z.string(),
-  /** The paper's figure or words; null where it says nothing. */
+  /** The paper's number or text; null if it has none. */
   published: z.union([z.number(), z.string()]).nullable(),
   comparator,
   /** One bound, both ends of `between`, or null for information. */
   bound: z.union([z.number(), z.tuple([z.number(), z.number()])]).nullable(),
-  /** Why a reproduction may differ from what was published. */
+  /** Reason why a reproduction may differ from the published value. */
   note: z.string().optional(),
 })
 export type PaperClaim = z.infer<typeof claim>
@@ -40,11 +40,11 @@ const claimResult = claim.extend({
   system: z.string(),
   /** Median over the seeds. */
   measured,
-  /** Least and most over the seeds; null for what is not one number. */
+  /** Minimum and maximum over the seeds; null unless a single number. */
   range: z.tuple([value, value]).nullable(),
-  /** Whether the median keeps the bound. */
+  /** True if the median is within the bound. */
   ok: z.boolean(),
-  /** Seeds that alone do not keep it. */
+  /** Seeds that individually violate it. */
   failed_seeds: z.array(count),
 })
 export type ClaimResult = z.infer<typeof claimResult>
@@ -55,18 +55,18 @@ const lines = {
   series: z.array(z.object({ name: z.string(), values: z.array(z.number()).max(POINTS_MAX) })),
 }
 
-/** Values over time, one series a job; what stands side by side has the same `binS`. */
+/** Values over time, one series per job; figures shown together have the same `binS`. */
 const timeline = z.object({
   kind: z.literal('timeline'),
   id: z.string(),
   title: z.string(),
   unit: z.string(),
-  /** End of the run; the lines end before it where a neighbour ended much earlier. */
+  /** End of the run; the lines end earlier if a neighbour ended much earlier. */
   endS: z.number(),
   ...lines,
-  /** The whole run with longer bins, where the lines or a neighbour's end early. */
+  /** The whole run with longer bins, if the lines or a neighbour's end early. */
   whole: z.object(lines).optional(),
-  /** A limit that the values, or their sum, are held against. */
+  /** A limit for the values or their sum. */
   limit: z.object({ name: z.string(), value: z.number() }).optional(),
   /** False: lines, although the unit is a rate. */
   isStacked: z.literal(false).optional(),
@@ -87,16 +87,16 @@ export type PaperBars = z.infer<typeof bars>
 export const paperFigure = z.discriminatedUnion('kind', [timeline, bars])
 export type PaperFigure = z.infer<typeof paperFigure>
 
-/** What can be run, in the papers' order. */
+/** Available experiments, in the papers' order. */
 export const paperExperiment = z.object({
   /** For example `adaptbf.IV-D`. */
   id: z.string(),
-  /** The system whose paper it is, for example `adaptbf`. */
+  /** System of the paper, for example `adaptbf`. */
   system: z.string(),
   title: z.string(),
-  /** The setup in words, a sentence or two each. */
+  /** Description of the setup, a sentence or two each. */
   setup: z.array(z.string()),
-  /** Variants that run once a seed. */
+  /** Variants that run once per seed. */
   parts: count,
   claims: z.array(claim),
 })
@@ -120,15 +120,15 @@ const runResult = z.object({
 })
 export type PapersResult = z.infer<typeof runResult>
 
-/** What a run sends: how far it is, and at the end its result or why there is none. */
+/** Events of a run: progress, and finally its result or the reason for its absence. */
 export const papersEvent = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('progress'),
     done: count,
     of: count,
-    /** Done of all, 0..1. */
+    /** Fraction done, 0..1. */
     fraction: z.number().min(0).max(1),
-    /** What runs now: the variant's words and its seed. */
+    /** Current part: the variant's description and its seed. */
     part: z.string(),
     seed: count,
   }),

@@ -1,4 +1,4 @@
-/** Shapes that several messages of the contract share. */
+/** Schemas shared by several messages of the contract. */
 import * as z from 'zod'
 
 /** Unix milliseconds on the source's clock. */
@@ -8,7 +8,7 @@ const count = z.number().int().nonnegative()
 export const level = z.enum(['ok', 'watch', 'bad', 'idle', 'unknown'])
 export type Level = z.infer<typeof level>
 
-/** A failure or a remark that the operator should read; the shape of base/result.ts Failure. */
+/** A failure or remark for the operator; the shape of Failure in base/result.ts. */
 export const notice = z.object({
   code: z.string(),
   what: z.string(),
@@ -21,35 +21,35 @@ export type Notice = z.infer<typeof notice>
 /** A lease of another console that is live on a server. */
 export const otherLease = z.object({
   host: z.string(),
-  /** `user@host` of that console, or `another console` where its timer does not say. */
+  /** `user@host` of that console, or `another console` if its timer does not name it. */
   console: z.string(),
   /** Unit of its timer. */
   lease: z.string(),
-  /** When it ends unless it is renewed; left out where that was not read. */
+  /** Its end unless renewed; absent if not read. */
   expiresMs: ms.nullable().optional(),
 })
 export type OtherLease = z.infer<typeof otherLease>
 
 export const errors = {
-  /** The verb was understood and refused; the data says why and what to do. */
+  /** The verb was understood and refused; the data contains the reason and the next step. */
   REFUSED: { status: 409, data: notice },
 }
 
-/** What every frame of a stream carries. */
+/** Fields of every frame of a stream. */
 export const streamHead = {
   /** Number of this frame in its stream, from 1. */
   seq: count,
   /** Sequence number of the sample it shows. */
   sample: count,
-  /** Instant of that sample; null before the first one. */
+  /** Time of that sample; null before the first one. */
   atMs: ms.nullable(),
-  /** How often something else had come on screen when it was made: frames of two turns are of two sources. */
+  /** Number of source switches when it was made: frames of two turns belong to two sources. */
   turn: count.optional(),
-  /** Set on one that was not asked for: of a sample beside the one that the window stands on. */
+  /** Set on an unrequested frame: of a sample adjacent to the one shown. */
   isAhead: z.boolean().optional(),
 }
 
-/** One expression of a rule's condition; `join` says how it hangs on the one before it. */
+/** One expression of a rule's condition; `join` is its operator to the preceding one. */
 export const expression = z.object({
   join: z.enum(['', 'and', 'or']),
   field: z.string(),
@@ -59,14 +59,14 @@ export type Expression = z.infer<typeof expression>
 
 export const diffLine = z.object({ kind: z.enum(['add', 'mod', 'del']), text: z.string() })
 
-/** A where two instants are compared: where A stands. null: nothing is kept of it. */
+/** A in a comparison of two times. null: no data at A. */
 export const against = z.object({ atMs: ms }).nullable().optional()
 
-/** Set where the filter of a query could not be read; nothing is hidden then. */
+/** Set if the filter of a query is invalid; nothing is hidden then. */
 export const filterError = z.object({ column: count, message: z.string() }).optional()
-/** What a filter leaves of a table; absent where it is empty or could not be read. */
+/** Result of a filter on a table; absent if the filter is empty or invalid. */
 export const filtered = z.object({
-  /** The filter that this was found by. */
+  /** The filter that produced it. */
   filter: z.string(),
   passing: count,
   of: count,

@@ -1,6 +1,6 @@
 /**
- * Rules as an operator edits them: what the editor asks the host about a draft, the staged changes, and the review of what
- * would be sent. Nothing here reaches a server before `rules.commit`, and that only with the review's own plan id.
+ * Rule editing in the contract: checks of drafts, staged changes, and the review of the commands to be sent. Nothing reaches a server
+ * before `rules.commit`, which requires the plan id of the review.
  */
 import * as z from 'zod'
 import { diffLine, expression, ms, notice, streamHead } from './parts.ts'
@@ -9,8 +9,8 @@ const count = z.number().int().nonnegative()
 const texts = z.array(z.string())
 
 /**
- * The service whose rules are meant: `ost.OSS.ost_io` of the OSSes, `mds.MDS.mdt` of the MDSes, or `mds.MDS.mdt_readpage`
- * beside it, where close and readdir run.
+ * Service of the rules: `ost.OSS.ost_io` of the OSSes, `mds.MDS.mdt` of the MDSes, or `mds.MDS.mdt_readpage` beside it, which runs close
+ * and readdir.
  */
 export const service = z.enum(['ost_io', 'mdt', 'mdt_readpage'])
 export type ServiceName = z.infer<typeof service>
@@ -23,34 +23,34 @@ export const queueChoice = z.enum([...queue.options, 'both'])
 /** An NRS policy with its argument: `tbf` and `jobid`. */
 export const policyChoice = z.object({ name: z.string(), arg: z.string() })
 
-/** A rule as the editor's form holds it. Texts are kept as typed, also wrong ones: the check says what is wrong. */
+/** A rule as in the editor's form. Texts are kept as typed, even invalid ones: the check reports errors. */
 export const ruleForm = z.object({
   verb: z.enum(['start', 'change', 'stop']),
   name: z.string().max(200),
-  /** Conditions as typed, for example `jobid={4690.*}&opcode={ost_write}`; unused but by start. */
+  /** Conditions as typed, for example `jobid={4690.*}&opcode={ost_write}`; used only by start. */
   conditions: z.string().max(4096),
   /** RPC/s per class as typed; empty = not given. */
   rate: z.string().max(20),
-  /** Rule to stand right before; empty = not given. */
+  /** Rule to be placed before; empty = not given. */
   rank: z.string().max(200),
   realtime: z.boolean(),
   queue: queueChoice,
 })
 export type RuleForm = z.infer<typeof ruleForm>
 
-/** Longest time that a rule may stand by its server timer: a week. */
+/** Longest expiry of a rule by a server timer: a week. */
 export const EXPIRY_MAX_S = 604_800
-/** What a change needs beside the rule itself. */
+/** Terms of a change beside the rule itself. */
 export const changeTerms = z.object({
-  /** Seconds after which a timer on the server stops a started rule; null = stays until it is stopped. */
+  /** Seconds after which a timer on the server stops a started rule; null = no expiry. */
   expiresS: z.number().int().min(30).max(EXPIRY_MAX_S).nullable(),
-  /** Why, for whoever reads the audit. */
+  /** Reason, for the audit. */
   reason: z.string().max(500),
-  /** Accepts that this console, not the server, stops the rule, where a server keeps no timers: only while it runs. */
+  /** Accepts that this console instead of the server stops the rule, if a server has no timers: only while the console runs. */
   laptopBound: z.boolean().optional(),
 })
 
-/** A rule as a server printed it. */
+/** A rule as printed by a server. */
 export const ruleLine = z.object({
   queue: z.enum(['reg', 'hp']),
   cpt: z.number(),
@@ -81,13 +81,13 @@ export const ruleEdit = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('stop'), name: z.string(), queue: queueChoice }),
 ])
 
-/** A staged change as it is kept: in the record of a change that was committed, and in a plan between two commands. */
+/** A staged change as stored: in the record of a committed change, and in a plan between two commands. */
 export const stagedRecord = z.object({
   id: z.string(),
   service,
   edit: ruleEdit,
   form: ruleForm,
-  /** From the shell a rule may stand for less than the window offers. */
+  /** The shell allows shorter expiries than the window offers. */
   terms: changeTerms.extend({ expiresS: z.number().int().min(1).max(EXPIRY_MAX_S).nullable() }),
   stagedMs: z.number(),
   hosts: z.array(z.string()).optional(),
@@ -96,15 +96,15 @@ export const stagedRecord = z.object({
   doneOn: z.array(z.string()).default([]),
 })
 
-/** One fault of a draft, with its place in the text of the value. */
+/** A fault of a draft, with its position in the value's text. */
 export const ruleFault = z.object({
   /** Offset and length in `text` of the check's answer. */
   at: count,
   length: count,
   message: z.string(),
-  /** What a server answers; null where only Sluice refuses it, because servers mishandle it. */
+  /** Error of a server; null if only Sluice refuses it, because servers mishandle it. */
   errno: z.string().nullable(),
-  /** Field of the form that it lies in. */
+  /** Form field of the fault. */
   field: z.enum(['verb', 'name', 'conditions', 'rate', 'rank', 'realtime', 'queue']),
 })
 export type RuleFault = z.infer<typeof ruleFault>
@@ -112,34 +112,34 @@ export type RuleFault = z.infer<typeof ruleFault>
 export const lint = z.object({
   code: z.string(),
   level: z.enum(['info', 'ok', 'watch', 'bad']),
-  /** Rule it is about; empty = the list as a whole. */
+  /** Rule concerned; empty = the whole list. */
   rule: z.string(),
   text: z.string(),
 })
 export type Lint = z.infer<typeof lint>
 
-/** A sentence in parts, so that figures can be set off: strong parts are figures with their unit. */
+/** A sentence in parts, for highlighting: strong parts are figures with their unit. */
 export const sentence = z.array(z.object({ text: z.string(), strong: z.boolean() }))
 
-/** Which live jobs would come under the draft. */
+/** Trial of a draft: the live jobs that it would match. */
 export const trial = z.object({
-  /** Instant of the readings it was tried against. */
+  /** Time of the readings used. */
   atMs: ms.nullable(),
-  /** Jobs that would bind, most RPCs first, at most 50; `may` where job_stats does not tell all that the rule asks. */
+  /** Jobs that would bind, most RPCs first, at most 50; `may` if job_stats lacks a field that the rule matches. */
   jobs: z.array(
     z.object({
       jobId: z.string(),
       how: z.enum(['yes', 'may']),
       rpcs: z.number(),
-      /** Rule it falls under now; `default` for none. */
+      /** Rule that it matches now; `default` for none. */
       before: z.string(),
-      /** Change of what it can reach against what it does now, -1..; null where nothing limits it. */
+      /** Change of its attainable rate relative to its current rate, -1..; null if nothing limits it. */
       change: z.number().nullable(),
     }),
   ),
   jobCount: count,
   mayCount: count,
-  /** Jobs whose rule or rate becomes another one although the draft does not cover them. */
+  /** Jobs that get another rule or rate although the draft does not match them. */
   otherCount: count,
   /** Classes that these jobs make: jobs x CPTs x queues x servers. */
   classes: count,
@@ -151,16 +151,16 @@ export const trial = z.object({
 })
 export type Trial = z.infer<typeof trial>
 
-/** What the host says of a draft, the same for a text and for a form. */
+/** Check result of a draft, the same for a text and for a form. */
 export const ruleCheck = z.object({
-  /** The value that is written, for example `reg start a jobid={x} rate=5`; as typed where it cannot be read. */
+  /** The value to be written, for example `reg start a jobid={x} rate=5`; as typed if it cannot be parsed. */
   text: z.string(),
-  /** The parameter it is written to. */
+  /** Parameter to be written. */
   parameter: z.string(),
   form: ruleForm,
   expressions: z.array(expression),
   faults: z.array(ruleFault),
-  /** What a pasted line meant and how it was modernised. */
+  /** Interpretation of a pasted line, and its conversion to current syntax. */
   notes: texts,
   lints: z.array(lint),
   ceiling: sentence,
@@ -171,19 +171,19 @@ export type RuleCheck = z.infer<typeof ruleCheck>
 
 export const checkInput = z.object({
   service,
-  /** The side that was edited last: the text (a value, or any pasted lctl line), or the form. */
+  /** The side edited last: the text (a value, or any pasted lctl line), or the form. */
   draft: z.union([z.object({ text: z.string().max(8192) }), z.object({ form: ruleForm })]),
 })
 
 /** End state of one server after a commit. */
 export const nodeEnd = z.object({
   host: z.string(),
-  /** pending: the server does not answer; what undoes is sent when it does. */
+  /** pending: the server does not answer; the rollback is sent when it does. */
   state: z.enum(['done', 'failed', 'rolled back', 'unknown', 'not sent', 'pending']),
   detail: z.string(),
-  /** Units of the server that will stop what was set there; absent where none was made. */
+  /** Server units that will stop the new rules; absent if none was created. */
   timer: z.string().optional(),
-  /** From its first reading to its last answer, without the time in which it was only watched, ms; absent where nothing was sent. */
+  /** From its first reading to its last answer, without the canary watch time, ms; absent if nothing was sent. */
   tookMs: z.number().optional(),
 })
 export type NodeEnd = z.infer<typeof nodeEnd>
@@ -192,14 +192,14 @@ export type NodeEnd = z.infer<typeof nodeEnd>
 export const stopResult = z.object({
   removed: z.number().int(),
   nodes: z.array(nodeEnd),
-  /** stopped: read back clean on every server, later than a period. uncertain: the ends of the servers say why. */
+  /** stopped: read back clean on every server, later than a period. uncertain: the servers' ends have the reason. */
   state: z.enum(['stopped', 'uncertain']),
-  /** Consoles of other data folders that had leases on the servers: removed too, and they may write again. */
+  /** Consoles with other data folders that had leases on the servers: removed too, and they may write again. */
   others: z.array(z.object({ host: z.string(), console: z.string(), lease: z.string() })),
 })
 export type StopResult = z.infer<typeof stopResult>
 
-/** A commit while it is sent. */
+/** Progress of a commit. */
 export const commitProgress = z.object({
   planId: z.string(),
   isOver: z.boolean(),
@@ -208,16 +208,23 @@ export const commitProgress = z.object({
     z.object({
       host: z.string(),
       state: z.enum([
-        ...['waiting', 'reading', 'timer', 'sending', 'waiting for', 'reading back', 'watching', 'rolling back'],
+        'waiting',
+        'reading',
+        'timer',
+        'sending',
+        'waiting for',
+        'reading back',
+        'watching',
+        'rolling back',
         ...nodeEnd.shape.state.options,
       ] as const),
-      /** Commands of rules that were sent, of all. */
+      /** Rule commands sent, of all. */
       done: count,
       of: count,
       detail: z.string(),
     }),
   ),
-  /** The watch over the first server; null outside it. */
+  /** Canary watch; null outside it. */
   watch: z
     .object({
       host: z.string(),
@@ -240,50 +247,50 @@ const stagedItem = z.object({
   stagedMs: ms,
   servers: count,
   diff: z.array(diffLine),
-  /** As sent to the first server, timer included. */
+  /** Commands for the first server, timer included. */
   commands: texts,
 })
 
-/** One node's part of the review. */
+/** Review of one node. */
 const reviewNode = z.object({
   host: z.string(),
   commands: texts,
   inverse: texts,
-  /** Servers whose commands are the same as this one's. */
+  /** Servers with the same commands. */
   alike: texts,
 })
 
 export const review = z.object({
-  /** Names exactly these commands on these servers. */
+  /** Identifies exactly these commands on these servers. */
   planId: z.string(),
   nodes: z.array(reviewNode),
-  /** Rules of the first server after the commit, in match order; removed and old lines stand where they were. */
+  /** Rules of the first server after the commit, in match order; removed and old lines stay in place. */
   list: z.array(
     z.object({ kind: z.enum(['', 'add', 'mod', 'del']), rank: count.nullable(), name: z.string(), text: z.string() }),
   ),
-  /** Lines of the list beyond those here. */
+  /** Further lines of the list. */
   more: count,
   trial: trial.nullable(),
   servers: count,
   serversTotal: count,
-  /** Tokens that the changes hand out at once, because a changed class starts full. */
+  /** Initial burst of the changes, tokens, because a changed class starts full. */
   refillTokens: z.number(),
-  /** What the operator types to commit. */
+  /** Text that the operator types to commit. */
   typed: z.string(),
-  /** When the first timer stops a rule, if committed now; null without one. */
+  /** Time until the first timer stops a rule, if committed now; null without one. */
   expiresS: z.number().nullable(),
-  /** Who keeps the time of the timers: servers, or where one cannot, this console. */
+  /** Owner of the timers: servers, or this console if a server has none. */
   timers: z.enum(['server', 'laptop']),
-  /** How long the first server is watched before the rest get the same, s. */
+  /** Canary watch: time before the remaining servers get the same, s. */
   canaryS: z.number(),
-  /** Servers that do not answer, to which an undoing is sent when they do. */
+  /** Servers that do not answer; a rollback is sent when they do. */
   pending: texts,
-  /** Why it cannot be committed now. */
+  /** Reason why it cannot be committed now. */
   refused: notice.nullable(),
 })
 export type Review = z.infer<typeof review>
 
-/** A change that was committed, newest first; its inverse can be staged. */
+/** A committed change, newest first; its inverse can be staged. */
 const pastChange = z.object({
   id: z.string(),
   atMs: ms,
@@ -293,7 +300,7 @@ const pastChange = z.object({
   inverse: texts,
   expiresMs: ms.nullable(),
   undone: z.boolean(),
-  /** Servers that its undoing still waits for, and why it does. */
+  /** Servers with a pending rollback, and the reason. */
   pending: z.array(z.object({ host: z.string(), why: z.string() })),
 })
 export type PastChange = z.infer<typeof pastChange>
@@ -319,23 +326,23 @@ export const stagedFrame = z.object({
   /** null while nothing is staged. */
   review: review.nullable(),
   changes: z.array(pastChange),
-  /** The staged change of policy, beside which no rule is staged; null for none. */
+  /** The staged policy change, which excludes staged rules; null for none. */
   policy: z
     .object({
       id: z.string(),
-      /** `tbf jobid`, and what runs now. */
+      /** `tbf jobid`, and the running policy. */
       to: z.string(),
       from: z.string(),
       reason: z.string(),
-      /** Rules of the first server that go with the policy. */
+      /** Rules of the first server that are removed with the policy. */
       lost: texts,
-      /** Longest time until TBF is empty on any server, s; 0 where nothing waits. */
+      /** Longest time until TBF is empty on any server, s; 0 if nothing is queued. */
       drainS: z.number(),
     })
     .nullable(),
-  /** The commit that is sent now, or was sent last. */
+  /** The current or latest commit. */
   commit: commitProgress.nullable(),
-  /** What is different since the plan named in the request was shown; empty while it still is the plan. */
+  /** Differences since the requested plan was shown; empty while it is still valid. */
   since: texts,
 })
 export type StagedFrame = z.infer<typeof stagedFrame>

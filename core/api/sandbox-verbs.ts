@@ -1,4 +1,4 @@
-/** Verbs of the sandbox. Nothing here reads or writes a server; `stage` stages, for the same review as every other change. */
+/** Verbs of the sandbox. They neither read nor write servers; `stage` only stages, for the same review as every other change. */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import { span } from './history.ts'
@@ -34,15 +34,15 @@ export const sandboxVerbs = {
   complete: oc
     .input(z.object({ text: z.string().max(TEXT_MAX), line: z.number().int(), column: z.number().int() }))
     .output(completion),
-  /** Makes a scenario of the source on screen. Refused for one without jobs. */
+  /** Creates a scenario from the active source. Refused if it has no jobs. */
   fork: oc.errors(errors).input(forkInput).output(forked),
-  /** One run at a time a host; whoever takes no more of its events cancels it. */
+  /** One run at a time per host; closing the stream cancels it. */
   run: oc.errors(errors).input(runInput).output(eventIterator(runEvent)),
-  /** Whoever takes no more of its events cancels it. */
+  /** Closing the stream cancels it. */
   calibrate: oc
     .input(forkInput.extend({ span, seeds: z.number().int().min(1).max(50).default(5) }))
     .output(eventIterator(calibrateEvent)),
-  /** Stages the rules of a variant, or hands its controller's settings to the cluster, which must not be in enforce mode. */
+  /** Stages the rules of a variant, or applies its controller's settings to the cluster, which must not be in enforce mode. */
   stage: oc
     .errors(errors)
     .input(
@@ -50,7 +50,7 @@ export const sandboxVerbs = {
         variant,
         verdict: z.string().max(500),
         expireMinutes: z.number().min(1).max(1440).default(30),
-        /** Result that it comes from: a fork of another cluster than the one on screen is refused. */
+        /** Result of origin: a fork of another cluster than the active one is refused. */
         run: z.string().max(64).nullable().default(null),
       }),
     )
@@ -69,6 +69,6 @@ export const sandboxVerbs = {
     .errors(errors)
     .input(z.object({ id: z.string().max(200) }))
     .output(z.void()),
-  /** A result of this start of the host, by its id. */
+  /** Exports a result of the current host session, by its id. */
   export: oc.errors(errors).input(exportInput).output(exported),
 }

@@ -1,6 +1,6 @@
 /**
- * The sandbox: forks of a cluster and scenarios, run under other policies on the model. Nothing here reads a server and nothing is
- * written to one; what is carried back is staged and goes through the same review as every other change.
+ * Sandbox in the contract: forks of a cluster and scenarios, run under other policies on the model. Servers are neither read nor written;
+ * changes taken over are staged and go through the same review as every other change.
  */
 import { CONTROLLER_NAMES } from '../controllers/registry.ts'
 import * as z from 'zod'
@@ -24,30 +24,30 @@ export const POINTS_MAX = 240
 /** Control of metadata: PADLL's algorithms, or none. */
 export const metadataAlgorithm = z.enum(['off', 'static', 'uniform', 'priority', 'proportional', 'psfa'])
 export type MetadataAlgorithm = z.infer<typeof metadataAlgorithm>
-/** scenario: as the data nodes are set up; off: no QoS, clients take what they get. */
+/** scenario: data nodes as configured; off: no QoS, unlimited clients. */
 export const haechiMode = z.enum(['scenario', 'off'])
 
-/** One way to run a scenario: what decides over its storage servers, its metadata, its locks and its data nodes. */
+/** One way to control a scenario: its storage servers, metadata, locks and data nodes. */
 export const variant = z.object({
   name: z.string().min(1).max(60),
   /** Controller of the OSTs; `none` with rules is a static list of rules. */
   controller: z.enum(CONTROLLER_NAMES),
-  /** Tokens a second of one OST; null: the scenario's. */
+  /** Tokens per second of one OST; null: the scenario's. */
   maxRate: z.number().positive().max(1e9).nullable().default(null),
   periodMs: z.number().int().min(10).max(3_600_000).nullable().default(null),
   /** Settings of AdapTBF that differ from the scenario's. */
   adaptbf: adaptbfOptions.omit({ spill: true }).partial().default({}),
-  /** Rules as lctl takes them, `start cap jobid={a.*} rate=400`, on every server of the service from `onS` on. */
+  /** Rules in lctl syntax, `start cap jobid={a.*} rate=400`, on every server of the service from `onS` on. */
   rules: z
     .array(z.object({ service, line: z.string().min(1).max(4000) }))
     .max(500)
     .default([]),
-  /** null: as the scenario says. */
+  /** null: as in the scenario. */
   metadata: metadataAlgorithm.nullable().default(null),
   haechi: haechiMode.default('scenario'),
-  /** null: as the scenario says. */
+  /** null: as in the scenario. */
   locks: lockManager.nullable().default(null),
-  /** When its controller and its rules begin, s. Before, it runs as the baseline does. */
+  /** Start of its controller and rules, s. Before, it runs like the baseline. */
   onS: z.number().min(0).max(86_400).default(0),
 })
 export type Variant = z.infer<typeof variant>
@@ -58,17 +58,17 @@ export const runInput = z.object({
   text: z.string().max(TEXT_MAX),
   /** Simulated seconds. */
   seconds: z.number().min(1).max(86_400).default(60),
-  /** Runs of each variant, with seeds from `firstSeed` on. */
+  /** Runs of each variant, with consecutive seeds from `firstSeed` on. */
   seeds: z.number().int().min(1).max(SEEDS_MAX).default(20),
   firstSeed: z.number().int().nonnegative().max(1e12).default(1),
   /** The first is the baseline, the next are called A, B, C. */
   variants: z.array(variant).min(1).max(VARIANTS_MAX),
-  /** A job misses its objective when its p95 wait is longer. */
+  /** A job misses its objective if its p95 wait is longer. */
   sloWaitMs: z.number().positive().max(1e7).default(500),
 })
 export type RunInput = z.infer<typeof runInput>
 
-/** Over the seeds: median, and the band from the 5th to the 95th percentile. null: not measured in any of them. */
+/** Over the seeds: median, and the band from the 5th to the 95th percentile. null: measured in none of them. */
 export const band = z.object({ median: z.number(), low: z.number(), high: z.number() }).nullable()
 export type Band = z.infer<typeof band>
 
@@ -88,14 +88,14 @@ const metrics = z.object(Object.fromEntries(METRICS.map((m) => [m, band])) as Re
 
 export const variantResult = z.object({
   name: z.string(),
-  /** In words: `400 RPC/s, jobid={4690.*}`. */
+  /** As text: `400 RPC/s, jobid={4690.*}`. */
   detail: z.string(),
   metrics,
   /** Bytes per second by job, medians over the seeds: largest jobs first, then `other` (empty id). */
   chart: z.object({
     t: numbers,
     series: z.array(z.object({ jobId: z.string(), colour: z.number().int(), values: numbers })),
-    /** When its policy began, s; null: from the start, or never. */
+    /** Start of its policy, s; null: from the start, or never. */
     onS: z.number().nullable(),
   }),
   /** In the order of `jobs` of the result. */
@@ -108,7 +108,9 @@ export const variantResult = z.object({
     record: z.array(band),
     starvedS: z.array(band),
   }),
-  /** Operations/s and wait by job under PADLL; bytes/s of the lock manager; share of reservations kept: what the scenario has. */
+  /**
+   * Operations/s and wait by job under PADLL; bytes/s of the lock manager; share of reservations kept: as far as the scenario has them.
+   */
   planes: z.array(
     z.object({ plane: z.enum(['metadata', 'locks', 'tokens']), what: z.string(), unit: z.string(), value: band }),
   ),
@@ -121,18 +123,18 @@ export const knowledgeLine = z.object({ level: z.enum(['unknown', 'watch', 'ok']
 export type KnowledgeLine = z.infer<typeof knowledgeLine>
 
 export const outsideInput = z.object({
-  /** Job whose figures are a guess, and that could be left out; empty: it is of no single job. */
+  /** Job with low-confidence figures, which could be omitted; empty if it is not about a single job. */
   jobId: z.string(),
-  /** Whose input it is; empty: of the whole cluster. */
+  /** Owner of the input; empty: the whole cluster. */
   of: z.string(),
-  /** `RPC size 4 KiB`, and the range that it is outside of: `the fitted range of 16 KiB to 4 MiB`. */
+  /** `RPC size 4 KiB`, and the range that it exceeds: `the fitted range of 16 KiB to 4 MiB`. */
   input: z.string(),
   range: z.string(),
-  /** Why that matters, as a sentence. */
+  /** Relevance, as a sentence. */
   why: z.string(),
-  /** apart: there is no model of its kind. */
+  /** apart: no model of its kind. */
   side: z.enum(['below', 'above', 'apart']),
-  /** How many times it lies beyond the bound; null: that cannot be counted. */
+  /** Factor by which it exceeds the bound; null: not countable. */
   times: z.number().nullable(),
 })
 export type OutsideInput = z.infer<typeof outsideInput>
@@ -154,7 +156,7 @@ export const runResult = z.object({
   verdict: z.object({
     /** Index of the best variant; null: none is better than the baseline. */
     best: z.number().int().nullable(),
-    /** The sentence, as parts so that figures can stand out; and one line on how sure it is. */
+    /** The sentence, in parts for highlighting figures; and one line on its confidence. */
     parts: z.array(z.object({ text: z.string(), strong: z.boolean() })),
     detail: z.string(),
   }),
@@ -165,12 +167,12 @@ export const runResult = z.object({
     /** Simulated over wall seconds. */
     ratio: z.number(),
     events: count,
-    /** RPCs that one simulated RPC stands for; 1: every RPC is simulated. */
+    /** RPCs represented by one simulated RPC; 1: every RPC is simulated. */
     thinning: z.number(),
   }),
-  /** What the model does not know, and what of its inputs is in range. */
+  /** Limits of the model, and the inputs within its range. */
   knowledge: z.array(knowledgeLine),
-  /** Inputs outside the range of the model: figures of their jobs are a guess. Absent: none. */
+  /** Inputs outside the range of the model: low confidence for their jobs. Absent: none. */
   outside: z.array(outsideInput).optional(),
 })
 export type RunResult = z.infer<typeof runResult>
@@ -191,16 +193,16 @@ export const runEvent = z.discriminatedUnion('kind', [
 export type RunEvent = z.infer<typeof runEvent>
 
 export const forkInput = z.object({
-  /** null: the state at the cursor, of the last minute; else a stretch of what is kept. */
+  /** null: the state at the cursor, of the last minute; else a range of the history. */
   span: span.nullable().default(null),
-  /** Instant of the fork when `span` is null; null: the newest sample. */
+  /** Time of the fork when `span` is null; null: the newest sample. */
   atMs: ms.nullable().default(null),
-  /** open: the recorded rates come whatever the servers do; closed: processes that wait for their answers. */
+  /** open: requests arrive at the recorded rates, independent of the servers; closed: processes wait for their replies. */
   workload: z.enum(['open', 'closed']).default('closed'),
 })
 export type ForkInput = z.infer<typeof forkInput>
 
-/** A scenario as a picture. */
+/** Diagram of a scenario. */
 export const topology = z.object({
   clients: count,
   servers: z.array(
@@ -215,21 +217,21 @@ export const topology = z.object({
     }),
   ),
   jobs: z.array(z.object({ jobId: z.string(), clients: count, detail: z.string(), targets: texts, processes: count })),
-  /** Jobs beyond those listed. */
+  /** Further jobs. */
   moreJobs: count,
 })
 export type Topology = z.infer<typeof topology>
 
 export const scenarioCheck = z.object({
-  /** First first; line and column from 1. Empty: it can run. */
+  /** In text order; line and column from 1. Empty: it can run. */
   faults: z.array(z.object({ line: count, column: count, code: z.string(), message: z.string() })),
   title: z.string(),
   topology: topology.nullable(),
   knowledge: z.array(knowledgeLine),
-  /** Inputs outside the range of the model: what it says of their jobs is a guess. Absent: none. */
+  /** Inputs outside the range of the model: low confidence for their jobs. Absent: none. */
   outside: z.array(outsideInput).optional(),
   counts: z.object({ jobs: count, osts: count, mdts: count, cpts: count }),
-  /** Variants that make sense for it, the baseline first. */
+  /** Suggested variants, the baseline first. */
   suggested: z.array(variant),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheck>
@@ -241,18 +243,18 @@ export const galleryEntry = z.object({
   id: z.string(),
   title: z.string(),
   about: z.string(),
-  /** built-in, or saved here. */
+  /** Built-in, or saved here. */
   own: z.boolean(),
 })
 export type GalleryEntry = z.infer<typeof galleryEntry>
 
-/** What may stand at a place of a scenario: for completion. */
+/** Completions at a position of a scenario. */
 export const completion = z.object({
   fromColumn: count,
   options: z.array(z.object({ label: z.string(), detail: z.string(), apply: z.string() })),
 })
 
-/** How far the model is from what was recorded. */
+/** Difference between the model and a recording. */
 export const calibration = z.object({
   cluster: z.string(),
   span,
@@ -264,16 +266,16 @@ export const calibration = z.object({
   ),
   targets: z.object({ name: texts, recorded: numbers, predicted: numbers, error: numbers }),
   jobs: z.object({ jobId: texts, recorded: numbers, predicted: numbers, error: numbers }),
-  /** RPC/s of the whole, recorded and predicted (median of the seeds). */
+  /** Total RPC/s, recorded and predicted (median of the seeds). */
   chart: z.object({ t: numbers, recorded: z.array(z.number().nullable()), predicted: numbers }),
-  /** The sentence; `isInRange` false: the model does not hold here, and `knowledge` says why. */
+  /** The sentence; `isInRange` false: outside the range of the model, with the reasons in `knowledge`. */
   sentence: z.string(),
   isInRange: z.boolean(),
   knowledge: z.array(knowledgeLine),
 })
 export type Calibration = z.infer<typeof calibration>
 
-/** A calibration on its way: seeds that were run; it ends with its result, or with why there is none. */
+/** Progress of a calibration: seeds run; ends with its result, or the reason for its absence. */
 export const calibrateEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('progress'), done: count, of: count }),
   z.object({ kind: z.literal('result'), calibration: calibration }),

@@ -1,4 +1,4 @@
-/** Search over everything that has a name: what is on screen, what ended and is kept, and what the console itself keeps. */
+/** Search over all named objects: active ones, ended ones in the history, and objects stored by the console. */
 import { oc } from '@orpc/contract'
 import * as z from 'zod'
 import { service } from './rule-edits.ts'
@@ -6,20 +6,20 @@ import { service } from './rule-edits.ts'
 const name = z.string().max(512)
 const title = z.string().max(512)
 
-/** What was found. Names are those of the system; a window shows them as text. */
+/** A search hit. Names are the system's; a window shows them as text. */
 export const found = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('job'),
     id: name,
     user: name,
     account: name,
-    /** Index of its ink, 0 = other. */
+    /** Index of its colour, 0 = other. */
     colour: z.number().int().nonnegative(),
-    /** RPC/s in the last second; null where they were not measured, and for one that ended. */
+    /** RPC/s in the last second; null if not measured, or ended. */
     rpcs: z.number().nullable(),
-    /** false: it ended, and is in the history. */
+    /** false: ended, present only in the history. */
     isThere: z.boolean(),
-    /** Last instant at which it is known, where it ended. */
+    /** Last time it was seen, if it ended. */
     firstMs: z.number(),
   }),
   z.object({
@@ -28,7 +28,7 @@ export const found = z.discriminatedUnion('kind', [
     conditions: title,
     service,
     queue: z.enum(['reg', 'hp']),
-    /** Servers that have it. */
+    /** Servers with it. */
     servers: z.number().int().nonnegative(),
   }),
   z.object({ kind: z.literal('target'), name, node: name }),
@@ -36,7 +36,7 @@ export const found = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), name, jobs: z.number().int().nonnegative() }),
   z.object({ kind: z.literal('account'), name, jobs: z.number().int().nonnegative() }),
   z.object({ kind: z.literal('incident'), id: z.string().max(32), title, status: z.string().max(32) }),
-  /** `via`: the server by whose name it was found. */
+  /** `via`: the server whose name matched. */
   z.object({ kind: z.literal('cluster'), name, env: z.string().max(16), via: name }),
   z.object({ kind: z.literal('scenario'), id: z.string().max(256), title, own: z.boolean() }),
 ])
@@ -48,14 +48,14 @@ export const searchVerbs = {
     .input(
       z.object({
         text: z.string().max(200),
-        /** Most of each kind. */
+        /** Largest number of hits of each kind. */
         limit: z.number().int().min(1).max(50).default(6),
       }),
     )
     .output(
       z.object({
         found: z.array(found),
-        /** How many there are of a kind, where more match than were asked for. */
+        /** Number of further hits by kind. */
         more: z.record(z.string(), z.number().int().nonnegative()),
       }),
     ),

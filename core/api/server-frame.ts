@@ -1,4 +1,4 @@
-/** One target, or one server, in full: what its disks did, and how long its services expect to take. */
+/** Details of one target or one server: disk I/O, and expected service times. */
 import * as z from 'zod'
 import { SERVICE_NAMES } from './rule-edits.ts'
 import { ms, streamHead } from './parts.ts'
@@ -14,32 +14,32 @@ const ioBins = z.array(z.tuple([z.number(), z.number(), z.number()]))
 export const serverFrame = z.object({
   ...streamHead,
   ...serverPlace.shape,
-  /** The server of a target; of a server itself. */
+  /** The server of a target; for a server, the server itself. */
   node: z.string(),
-  /** false: the sample shown has no such place. */
+  /** false: the sample does not contain it. */
   known: z.boolean(),
   /** The target, or those of the server; means of the last second, null: a gap. */
   targets: z.array(z.object({ name: z.string(), rpcs: z.number().nullable(), serviceMs: z.number().nullable() })),
-  /** RPCs that wait on the server; null: a gap. */
+  /** RPCs queued on the server; null: a gap. */
   queued: z.number().nullable(),
-  /** Difference of the last two readings of brw_stats up to the instant shown; of a server the sum over its targets. */
+  /** Difference of the last two readings of brw_stats up to the time shown; for a server the sum over its targets. */
   disk: z
     .object({
-      /** When the later of both was read, and the time between them. */
+      /** Time of the later reading, and interval between both. */
       atMs: ms,
       seconds: z.number(),
       reads: count,
       writes: count,
-      /** By what is counted; a server that has no such section leaves it out. */
+      /** By quantity; absent if the server has no such section. */
       sizeBytes: ioBins.optional(),
       timeMs: ioBins.optional(),
       inFlight: ioBins.optional(),
       fragments: ioBins.optional(),
     })
     .nullable(),
-  /** Why there is no newer reading; empty when there is nothing to say. */
+  /** Reason for the lack of a newer reading; else empty. */
   diskNote: z.string(),
-  /** One entry a service and CPT; seconds. */
+  /** One entry per service and CPT; seconds. */
   estimates: z.array(
     z.object({
       service: z.enum(SERVICE_NAMES),

@@ -1,14 +1,14 @@
 /**
- * What the program around the host can do for a window: files at a place that a person chooses, a native menu, notifications, the
- * system's keychain. The desktop shell has it; a browser and a terminal have none of it, and the window uses its own means there.
+ * Functions of the desktop shell for a window: files at a place chosen by the user, a native menu, notifications, the system's keychain.
+ * A browser and a terminal have none of them, and the window uses alternatives there.
  *
- * Paths stay in the host: a window learns the name of a file as words to show.
+ * Paths stay in the host: a window gets only the file's name, for display.
  */
 import { eventIterator, oc } from '@orpc/contract'
 import * as z from 'zod'
 import { errors } from './parts.ts'
 
-/** Modifiers and a key as native menus write them: `CmdOrCtrl+Shift+K`. A single letter would take it from every text field. */
+/** Modifiers and a key in native menu notation: `CmdOrCtrl+Shift+K`. A single letter would be captured from every text field. */
 export const accelerator = z
   .string()
   .max(40)
@@ -24,12 +24,12 @@ export const commandId = z
 export const menuEntry = z.object({
   id: commandId,
   title: z.string().min(1).max(80),
-  /** null: reached through the menu, or by a key that the window itself takes. */
+  /** null: only in the menu, or the window handles the key itself. */
   accelerator: accelerator.nullable().default(null),
   enabled: z.boolean().default(true),
 })
 export const menuModel = z.object({
-  /** Beside those of every program (Edit, View, Window). */
+  /** In addition to the standard menus (Edit, View, Window). */
   menus: z
     .array(z.object({ title: z.string().min(1).max(40), entries: z.array(menuEntry).max(80) }))
     .max(12)
@@ -37,23 +37,23 @@ export const menuModel = z.object({
 })
 export type MenuModel = z.infer<typeof menuModel>
 
-/** What the machine, or whoever sits before it, does. */
+/** Power and session events of the machine. */
 export const powerEvent = z.enum(['suspend', 'resume', 'lock-screen', 'unlock-screen'])
 export type PowerEvent = z.infer<typeof powerEvent>
 
 export const shellEvent = z.discriminatedUnion('kind', [
   /** A command of the menu was chosen. */
   z.object({ kind: z.literal('command'), id: commandId }),
-  /** `locked`: clusters that this took the right to write from, or out of enforce. */
+  /** `locked`: clusters that lost the right to write, or left enforce, because of it. */
   z.object({ kind: z.literal('power'), what: powerEvent, locked: z.array(z.string()).max(64) }),
-  /** A notification of an alert was chosen; `incident` is the notebook that it opened. */
+  /** A notification of an alert was chosen; `incident` is the notebook that the alert opened. */
   z.object({ kind: z.literal('alert'), id: z.string().max(64), incident: z.string().max(32).nullable() }),
 ])
 export type ShellEvent = z.infer<typeof shellEvent>
 
 /** Bytes of one part of a file, as base64. */
 const PART_CHARS = 700_000
-/** A longer file is exported by the command line. */
+/** Larger files are exported by the command line. */
 const FILE_BYTES = 4 * 2 ** 30
 
 const saveId = z.string().min(8).max(64)
@@ -61,22 +61,22 @@ const saveId = z.string().min(8).max(64)
 export const shellVerbs = {
   about: oc.output(
     z.object({
-      /** Whether `save` asks where a file goes. */
+      /** True if `save` asks for a file location. */
       saves: z.boolean(),
-      /** Whether `setMenu` is heard. */
+      /** True if `setMenu` has an effect. */
       menu: z.boolean(),
       notifies: z.boolean(),
       links: z.boolean(),
-      /** Whether the system's keychain can keep a passphrase, why not, and the key files whose passphrases it keeps. */
+      /** True if the system's keychain can store a passphrase; the reason if not; and the key files with a stored passphrase. */
       secrets: z.object({ can: z.boolean(), why: z.string(), kept: z.array(z.string()) }),
     }),
   ),
-  /** Asks where a file goes, under a name that is proposed; null: it goes nowhere. Then its parts follow, with `put`. */
+  /** Asks for a file location, with a proposed name; null: canceled. Its parts follow, with `put`. */
   save: oc
     .errors(errors)
     .input(z.object({ name: z.string().min(1).max(200), bytes: z.number().int().min(0).max(FILE_BYTES) }))
     .output(z.object({ id: saveId.nullable() })),
-  /** One part, in order. With the last one the file gets its name, which is told. */
+  /** One part, in order. After the last one the file gets its final name, which is returned. */
   put: oc
     .errors(errors)
     .input(
@@ -88,7 +88,7 @@ export const shellVerbs = {
       }),
     )
     .output(z.object({ name: z.string().nullable() })),
-  /** Nothing is left of a file that is not whole. */
+  /** Discards an incomplete file. */
   drop: oc.input(z.object({ id: saveId })).output(z.void()),
   setMenu: oc.input(menuModel).output(z.void()),
   /** Opens a page in the system's browser; https only. */
@@ -96,7 +96,7 @@ export const shellVerbs = {
     .errors(errors)
     .input(z.object({ url: z.string().max(2000) }))
     .output(z.void()),
-  /** Takes passphrases out of the keychain's care: of one key file, or of all (null). */
+  /** Removes passphrases from the keychain: of one key file, or of all (null). */
   forgetSecrets: oc
     .errors(errors)
     .input(z.object({ file: z.string().max(4096).nullable() }))

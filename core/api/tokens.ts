@@ -1,6 +1,6 @@
 /**
- * What a window sees of Haechi's tokens: one data node, its pool, its clients, its estimate of what it can do. Counts are
- * tokens, and a token is one I/O; times inside a period are ms from its beginning.
+ * Haechi in the contract: one data node with its pool, clients and capacity estimate. Counts are tokens, and a token is one I/O; times
+ * inside a period are ms from its start.
  */
 import * as z from 'zod'
 import { filtered, filterError, level, ms, notice, streamHead as head } from './parts.ts'
@@ -10,10 +10,10 @@ const numbers = z.array(z.number())
 const texts = z.array(z.string())
 const gappy = z.array(z.number().nullable())
 
-/** bare: no tokens at all; basic: without conversion; haechi: the whole of it. */
+/** bare: no tokens; basic: without conversion; haechi: complete. */
 export const tokensVariant = z.enum(['bare', 'basic', 'haechi'])
 export type TokensVariant = z.infer<typeof tokensVariant>
-/** How the paper is read where it is open: as the sheet resolves it, or to the letter. */
+/** Reading of the paper where it is ambiguous: as resolved by the sheet, or literal. */
 export const tokensPreset = z.enum(['default', 'paper-literal'])
 export type TokensPreset = z.infer<typeof tokensPreset>
 export const tokensSpan = z.enum(['period', 'minute'])
@@ -22,13 +22,13 @@ export type TokensSpan = z.infer<typeof tokensSpan>
 export const tokensFrame = z.object({
   ...head,
   windowMs: z.number(),
-  /** Data nodes of this source, and the one shown; empty and '' where it has none. */
+  /** Data nodes of this source, and the one shown; empty and '' if it has none. */
   nodes: texts,
   node: z.string(),
   filterError,
-  /** With the keys of the clients that pass; all of them are sent: the pool, an inspector and a form are of all. */
+  /** With the keys of the clients that match; all clients are sent, because pool, inspector and form need them. */
   filtered: filtered.extend({ keys: texts }).optional(),
-  /** false: what the cursor points at is no longer in memory. */
+  /** false: the cursor time is no longer in memory. */
   isKept: z.boolean(),
   variant: tokensVariant,
   preset: tokensPreset,
@@ -40,23 +40,23 @@ export const tokensFrame = z.object({
   elapsedMs: z.number(),
   phase: z.enum(['dispatch', 'wait', 'report', 'end']),
   pool: z.object({
-    /** Signed: fetches under way may take it below zero, where nobody owns anything. null without tokens. */
+    /** Signed: concurrent fetches may make it negative, which grants nothing. null without tokens. */
     now: z.number().nullable(),
     start: z.number().nullable(),
     lowest: z.number().nullable(),
     lowestAtMs: z.number().nullable(),
-    /** Fetches that found nothing while it was lowest. */
+    /** Fetches that obtained nothing while it was lowest. */
     emptyFetches: count,
-    /** Sum of what clients reported as left, and what conversion aims at. */
+    /** Sum of the residuals reported by clients, and the target of conversion. */
     reported: z.number().nullable(),
     target: z.number().nullable(),
   }),
-  /** Of the period (or of the last minute, `t` in ms from its beginning): pool, and pool without conversion as reckoned. */
+  /** Of the period (or of the last minute, `t` in ms from its start): pool, and computed pool without conversion. */
   series: z.object({ span: tokensSpan, t: numbers, pool: gappy, reported: gappy, target: gappy, unconverted: gappy }),
   phases: z.array(
     z.object({ kind: z.enum(['dispatch', 'wait', 'report', 'end']), fromMs: z.number(), toMs: z.number() }),
   ),
-  /** The newest epochs, oldest first, this one last. */
+  /** Latest epochs, oldest first, including this one. */
   epochs: z.array(z.object({ epoch: count, startMs: ms, missed: texts, isWhole: z.boolean() })),
   capacity: z.object({
     epoch: numbers,
@@ -66,7 +66,7 @@ export const tokensFrame = z.object({
     reserved: gappy,
     profile: z.number(),
     least: z.number(),
-    /** What the estimator did last, in words: `rose by 15 700`, `mean of 5`, `kept`. */
+    /** Last action of the estimator, as text: `rose by 15 700`, `mean of 5`, `kept`. */
     action: z.string(),
     marks: z.array(z.object({ epoch: count, text: z.string() })),
   }),
@@ -85,15 +85,15 @@ export const tokensFrame = z.object({
     usedReserved: numbers,
     usedPool: numbers,
     yielded: numbers,
-    /** Requests that wait at the client; null where it always has another one. */
+    /** Requests waiting at the client; null for a backlogged client. */
     queued: gappy,
     inFlight: numbers,
     isThrottled: z.array(z.boolean()),
-    /** Waits for a token that is not there. */
+    /** True while it waits for a token. */
     isStarved: z.array(z.boolean()),
-    /** Whole periods in a row in which the reservation was missed. */
+    /** Consecutive whole periods with a missed reservation. */
     missed: numbers,
-    /** I/O a second over the last whole period, and by period before. */
+    /** I/O per second over the last whole period, and by previous periods. */
     iops: gappy,
     spark: z.array(gappy),
     p99Us: gappy,
@@ -101,17 +101,17 @@ export const tokensFrame = z.object({
     why: texts,
   }),
   foot: z.object({
-    /** Times that the CPU of the data node was woken, and by data I/O: the second must read 0. */
+    /** Wake-ups of the data node's CPU, in total and by data I/O: the second must be 0. */
     cpuEvents: count,
     dataCpuEvents: count,
     dataIos: count,
-    /** Share of tokens that lay idle while a client was starved, this period, 0..1. */
+    /** Share of tokens idle while a client was starved, this period, 0..1. */
     idleShare: z.number().nullable(),
     worst: z.object({ client: z.string(), periods: count, alertAfter: count }).nullable(),
     reserved: z.number(),
-    /** Highest sum of reservations that admission lets in now. */
+    /** Largest sum of reservations that admission accepts now. */
     admissible: z.number(),
-    /** When all reservations would be done under equal shares, part of the period; above 1 they cannot be met. */
+    /** Finishing time of all reservations under equal shares, as a fraction of the period; above 1 they cannot be met. */
     fluidFinish: z.number(),
   }),
   events: z.array(z.object({ atMs: ms, kind: z.string(), level, client: z.string(), text: z.string() })),
@@ -119,7 +119,7 @@ export const tokensFrame = z.object({
 })
 export type TokensFrame = z.infer<typeof tokensFrame>
 
-/** A reservation and limit as asked for; anything a person may type reaches the host, which refuses what cannot be. */
+/** A requested reservation and limit; any input reaches the host, which validates it. */
 export const tokensReserve = z.object({
   node: z.string().max(128),
   client: z.string().max(128),
@@ -128,7 +128,7 @@ export const tokensReserve = z.object({
 })
 export type TokensReserve = z.infer<typeof tokensReserve>
 
-/** What admission says to it; nothing is kept. */
+/** Result of admission; nothing is stored. */
 export const tokensAdmission = z.object({
   admit: z.boolean(),
   /** `local: 1 200 over what one client can do`, `global: ...`, `fluid: ...`. */
@@ -141,7 +141,7 @@ export const tokensAdmission = z.object({
 })
 export type TokensAdmission = z.infer<typeof tokensAdmission>
 
-/** How the node runs; what is not named stays. */
+/** Settings of the node; absent fields are unchanged. */
 export const tokensChange = z.object({
   node: z.string().max(128),
   variant: tokensVariant.optional(),

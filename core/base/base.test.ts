@@ -14,7 +14,7 @@ describe('shortHash', () => {
         expect(shortHash(text)).toBe(shortHash(text))
       }),
     )
-    // Rule names on servers outlive a release of this program: the value is part of its contract.
+    // Rule names on servers outlive a release of this program, so the hash value must never change.
     expect(shortHash('oss01\u00004690.python.u1021')).toBe('49ce12b233')
   })
 
@@ -40,7 +40,7 @@ describe('formatFailure', () => {
 })
 
 describe('results and invariants', () => {
-  it('carry what they were given', () => {
+  it('keep their value', () => {
     expect(ok(1)).toEqual({ ok: true, value: 1 })
     expect(fail('E')).toEqual({ ok: false, error: 'E' })
     expect(() => invariant(true, 'claim')).not.toThrow()

@@ -1,15 +1,15 @@
 /**
- * Instants as text, UTC: the source's clock, the same on every machine that looks at it. Plain arithmetic on Unix ms (proleptic
- * Gregorian calendar): no clock is read and no time zone known.
+ * Times as text, UTC: the source's clock, the same on every console. Plain arithmetic on Unix ms (proleptic Gregorian calendar); reads no
+ * clock and no time zone.
  */
 import { NOTHING } from './figure-text.ts'
 
 const DAY_MS = 86_400_000
 const two = (value: number): string => String(value).padStart(2, '0')
-/** Remainder that is never negative. */
+/** Modulo with a non-negative result. */
 const mod = (a: number, n: number): number => a - n * Math.floor(a / n)
 
-/** Year, month (0 to 11), day of the month and of the week (0: Sunday) of an instant. */
+/** Returns year, month (0 to 11), day of the month and day of the week (0: Sunday) of a time. */
 export function dateOf(atMs: number): {
   readonly year: number
   readonly month: number
@@ -38,7 +38,7 @@ export function dateOf(atMs: number): {
 /**
  * `14:32:07`.
  *
- * @param decimals  of the second, for samples that come faster than one a second.
+ * @param decimals  decimals of the second, for sub-second samples.
  */
 export function formatClock(atMs: number | null | undefined, seconds = true, decimals = 0): string {
   if (atMs === null || atMs === undefined) return '--:--:--'

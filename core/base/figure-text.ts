@@ -1,11 +1,11 @@
 /**
- * Numbers as the operator reads them: thin spaces between thousands, U+2212 for minus, decimals fixed by the caller so
- * that a column never jitters. Rates of data are decimal (MB/s = 10^6), sizes are binary (MiB), unless the base is chosen, as the
- * window lets the operator do; files and bundles always keep these. Pure text: no locale.
+ * Number formatting: thin spaces between thousands, U+2212 for minus, decimals fixed by the caller so that columns do not jitter. Data
+ * rates are decimal (MB/s = 10^6) and sizes binary (MiB) unless the operator chooses another base in the window; files and bundles always
+ * use these. Independent of locale.
  */
 const THIN = '\u202F'
 const MINUS = '\u2212'
-/** Shown where nothing was measured. */
+/** Shown for missing measurements. */
 export const NOTHING = '\u2013'
 
 /** `-18420` -> `−18 420`; null -> an en dash. */
@@ -14,27 +14,27 @@ export function formatNumber(value: number | null | undefined, decimals = 0): st
   const text = Math.abs(value).toFixed(decimals)
   const [whole = '0', fraction] = text.split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, THIN)
-  const isZero = !/[1-9]/.test(text) // "-0.0" would be a minus that means nothing
+  const isZero = !/[1-9]/.test(text) // avoids "-0.0", a minus sign without meaning
   return (value < 0 && !isZero ? MINUS : '') + (fraction === undefined ? grouped : `${grouped}.${fraction}`)
 }
 
-/** The same with a plus before what is above zero. */
+/** The same with a plus sign for positive values. */
 export function formatSigned(value: number | null | undefined, decimals = 0): string {
   const text = formatNumber(value, decimals)
   return value !== null && value !== undefined && value > 0 && /[1-9]/.test(text) ? `+${text}` : text
 }
 
-/** A share 0..1 as whole percent; the space is thin. */
+/** Formats a share 0..1 as whole percent, with a thin space. */
 export function formatPercent(share: number | null | undefined, decimals = 0): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return NOTHING
   return `${formatNumber(share * 100, decimals)}${THIN}%`
 }
 
-/** A value and its unit apart, as tiles and legends set them in two inks. */
+/** Value and unit separately, for tiles and legends that style them differently. */
 export interface Measure {
   readonly text: string
   readonly unit: string
-  /** Divisor that was used: a delta beside it is divided by the same. */
+  /** Divisor used, so that a delta beside it can be scaled the same. */
   readonly divisor: number
   readonly decimals: number
 }
@@ -46,10 +46,10 @@ const measure = (value: number | null, divisor: number, decimals: number, unit: 
   decimals,
 })
 
-/** What a kilo of bytes is: 1000 or 1024. */
+/** Base of byte units: 1000 or 1024. */
 export type ByteBase = 'decimal' | 'binary'
 
-/** A unit of bytes a second that a column or an axis keeps: mega, or giga. */
+/** Fixed unit of a byte rate for a column or an axis: mega or giga. */
 export interface RateUnit {
   readonly unit: string
   readonly divisor: number
@@ -60,7 +60,7 @@ const rateUnits: Readonly<Record<ByteBase, { readonly mega: RateUnit; readonly g
 }
 export const rateUnitIn = (base: ByteBase, isGiga = false): RateUnit => rateUnits[base][isGiga ? 'giga' : 'mega']
 
-/** Bytes a second: MB/s, and GB/s from ten of them on; MiB/s and GiB/s in the binary base. */
+/** Formats bytes per second: MB/s, and GB/s from 10 GB/s on; MiB/s and GiB/s in the binary base. */
 export function rateIn(base: ByteBase, bytesPerSec: number | null): Measure {
   const size = Math.abs(bytesPerSec ?? 0)
   const { mega, giga } = rateUnits[base]
@@ -69,7 +69,7 @@ export function rateIn(base: ByteBase, bytesPerSec: number | null): Measure {
 }
 export const formatRate = (bytesPerSec: number | null): Measure => rateIn('decimal', bytesPerSec)
 
-/** Counts a second: plain up to 9 999, then thousands with one decimal. */
+/** Formats counts per second: plain up to 9 999, then thousands with one decimal. */
 export function formatCount(value: number | null, unit: string, kiloUnit: string): Measure {
   return Math.abs(value ?? 0) >= 1e4 ? measure(value, 1e3, 1, kiloUnit) : measure(value, 1, 0, unit)
 }
@@ -79,7 +79,7 @@ const sizeUnits: Readonly<Record<ByteBase, { readonly step: number; readonly uni
   binary: { step: 1024, units: ['B', 'KiB', 'MiB', 'GiB', 'TiB'] },
 }
 
-/** A size in bytes: `256 KiB`, `1.5 MiB`; `262 kB`, `1.6 MB` in the decimal base. */
+/** Formats a size in bytes: `256 KiB`, `1.5 MiB`; `262 kB`, `1.6 MB` in the decimal base. */
 export function bytesIn(base: ByteBase, bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined || !Number.isFinite(bytes)) return NOTHING
   const { step, units } = sizeUnits[base]
@@ -94,10 +94,10 @@ export function bytesIn(base: ByteBase, bytes: number | null | undefined): strin
 }
 export const formatBytes = (bytes: number | null | undefined): string => bytesIn('binary', bytes)
 
-/** A size on a crowded axis: `256 K`, `4 M`; binary always, because what is counted by it are powers of two. */
+/** Formats a size on a dense axis: `256 K`, `4 M`; always binary, because the bins are powers of two. */
 export const formatBin = (bytes: number): string => formatBytes(bytes).replace('iB', '')
 
-/** Axis labels: `25 k`, `1.5 M`; as few characters as the value allows. */
+/** Formats axis labels: `25 k`, `1.5 M`; as short as the value allows. */
 export function formatTick(value: number): string {
   if (!Number.isFinite(value)) return NOTHING
   const size = Math.abs(value)
@@ -108,7 +108,7 @@ export function formatTick(value: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** Time left or passed: `03:19`, `1:04:10`; never below zero. */
+/** Formats a countdown: `03:19`, `1:04:10`; never below zero. */
 export function formatCountdown(ms: number): string {
   if (!Number.isFinite(ms)) return NOTHING
   const total = Math.max(0, Math.round(ms / 1000))
@@ -117,7 +117,7 @@ export function formatCountdown(ms: number): string {
   return hours > 0 ? `${hours}:${rest}` : rest
 }
 
-/** A length of time in words: `12 s`, `4 min 23 s`, `2 h 5 min`. */
+/** Formats a duration: `12 s`, `4 min 23 s`, `2 h 5 min`. */
 export function formatSpan(ms: number): string {
   if (!Number.isFinite(ms)) return NOTHING
   const total = Math.max(0, Math.round(ms / 1000))
@@ -127,7 +127,7 @@ export function formatSpan(ms: number): string {
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
-/** A time that something was given: `250 ms`, `1 s`, `7.5 s`. What is measured is no longer than that. */
+/** Formats a timeout: `250 ms`, `1 s`, `7.5 s`. */
 export const formatTimeout = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`
 

@@ -1,10 +1,10 @@
 /**
- * Lists of hosts as batch systems and admins shorten them, and as they are shown: `oss[01-12]`, `n[1,3,7-9].hpc`, several brackets a name.
+ * Host lists as abbreviated by batch systems and admins, and for display: `oss[01-12]`, `n[1,3,7-9].hpc`, several brackets per name.
  *
- * Source: Slurm's hostlist expressions, clush and pdsh. Zeros in front give the width. Bounded: the text comes from outside.
+ * Source: Slurm's hostlist expressions, clush and pdsh. Leading zeros give the width. Bounded: the text is untrusted.
  */
 
-/** Splits at commas that stand outside of brackets. */
+/** Splits at commas outside brackets. */
 export function splitHostList(text: string): string[] {
   const out: string[] = []
   let depth = 0
@@ -21,13 +21,14 @@ export function splitHostList(text: string): string[] {
   return out
 }
 
-/** The numbers of one bracket as texts; undefined where it is no list of numbers and ranges, or one of more than `most`. */
+/** Returns the numbers in one bracket as texts; undefined if it is not a list of numbers and ranges, or has more than `most`. */
 function numbersOf(inner: string, most: number): string[] | undefined {
   const out: string[] = []
   for (const range of inner.split(',')) {
     const [, first, last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(range) ?? []
     if (first === undefined || last === undefined) return undefined
-    const [a, b] = [Number(first), Number(last)]
+    const a = Number(first)
+    const b = Number(last)
     if (b < a || out.length + b - a >= most) return undefined
     for (let n = a; n <= b; n++) out.push(String(n).padStart(first.length, '0'))
   }
@@ -40,7 +41,7 @@ export interface HostListFault {
   readonly piece: string
 }
 
-/** The names that one word stands for, at most so many. */
+/** Returns the names that one expression expands to, at most `most`. */
 export function expandHostName(word: string, most: number): readonly string[] | HostListFault {
   let names = ['']
   for (const piece of word.split(/(\[[^\][]*\])/)) {
@@ -54,17 +55,17 @@ export function expandHostName(word: string, most: number): readonly string[] | 
   return names
 }
 
-/** Hosts whose numbers follow each other, first to last. */
+/** Hosts with consecutive numbers, first to last. */
 export interface HostRun {
   readonly hosts: readonly string[]
   readonly stem: string
-  /** Digits of the first and the last. */
+  /** Digits of the first and the last host. */
   readonly from: string
   readonly to: string
   readonly tail: string
 }
 
-/** Joins hosts that differ by a running number alone, in their order. */
+/** Joins hosts that differ only by a consecutive number, in their order. */
 export function foldHosts(hosts: readonly string[]): HostRun[] {
   const runs: HostRun[] = []
   for (const host of hosts) {
@@ -84,7 +85,7 @@ export function foldHosts(hosts: readonly string[]): HostRun[] {
   return runs
 }
 
-/** Runs of three and more by their ends, the others by name: `oss01 to oss04, oss07`. */
+/** Formats runs of three or more by their ends, other hosts by name: `oss01 to oss04, oss07`. */
 export const shortHosts = (hosts: readonly string[], ofRun: (run: HostRun) => string): string =>
   foldHosts(hosts)
     .flatMap((run) => (run.hosts.length < 3 ? run.hosts : [ofRun(run)]))

@@ -5,7 +5,7 @@ import { diffLines } from './line-diff.ts'
 const opsOf = (before: string, after: string): string[] =>
   diffLines(before, after).map(({ op, text }) => `${op === 'keep' ? ' ' : op === 'add' ? '+' : '-'}${text}`)
 
-test('lines that change stand where they are', () => {
+test('changed lines keep their position', () => {
   expect(opsOf('a\nb\nc\n', 'a\nx\nc\nd\n')).toEqual([' a', '-b', '+x', ' c', '+d'])
   expect(opsOf('', 'a\n')).toEqual(['+a'])
   expect(opsOf('a\n', '')).toEqual(['-a'])

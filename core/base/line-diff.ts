@@ -1,22 +1,23 @@
-/** What lines a text gains and loses against another one. */
+/** Line diff of two texts. */
 
 export interface DiffLine {
   readonly op: 'add' | 'del' | 'keep'
   readonly text: string
 }
 
-/** Lines on either side up to which the shortest difference is looked for; beyond it all is taken out and put in. */
+/** Lines on either side up to which a shortest diff is computed; above it all lines are removed and added. */
 const LINES_MAX = 1_500
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 
 /**
- * A shortest difference of two texts, line by line, in the order of the new one; lines that go stand before those that come.
+ * A shortest difference of two texts, line by line, in the order of the new one; removed lines before added ones.
  *
  * @complexity O(n m) in the lines between their common beginning and end.
  */
 export function diffLines(before: string, after: string): DiffLine[] {
-  const [a, b] = [linesOf(before), linesOf(after)]
+  const a = linesOf(before)
+  const b = linesOf(after)
   let head = 0
   while (head < a.length && head < b.length && a[head] === b[head]) head++
   let tail = 0
@@ -33,7 +34,7 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
   const del = (text: string): DiffLine => ({ op: 'del', text })
   const add = (text: string): DiffLine => ({ op: 'add', text })
   if (a.length > LINES_MAX || b.length > LINES_MAX) return [...a.map(del), ...b.map(add)]
-  // common[i * width + j]: length of the longest common part of a from i on and b from j on.
+  // common[i * width + j]: length of the longest common subsequence of a from i and b from j.
   const width = b.length + 1
   const common = new Uint16Array((a.length + 1) * width)
   const at = (i: number, j: number): number => common[i * width + j] ?? 0
@@ -43,7 +44,8 @@ function between(a: readonly string[], b: readonly string[]): DiffLine[] {
     }
   }
   const out: DiffLine[] = []
-  let [i, j] = [0, 0]
+  let i = 0
+  let j = 0
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) {
       out.push({ op: 'keep', text: a[i] as string })

@@ -1,7 +1,7 @@
 /**
- * Text of a server or a user as it can be read: what has no shape of its own is named. Control characters become their
- * pictures (U+2400..), and what turns or joins letters (bidirectional controls, zero-width and format characters) becomes
- * its code point in angle brackets, so that no name can look like another one. Nothing here makes markup.
+ * Makes untrusted text safe to display. Control characters become their pictures (U+2400..); characters that reorder or join letters
+ * (bidirectional controls, zero-width and format characters) become their code point in angle brackets, so that no name can imitate
+ * another. Never produces markup.
  */
 const UNSEEN =
   /[\u0000-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g
@@ -15,21 +15,24 @@ const picture = (character: string): string => {
 
 export const plainText = (text: string): string => text.replace(UNSEEN, picture)
 
-/** The same for a text of several lines, which keeps its line ends and tabs. */
+/** The same for multi-line text; keeps line ends and tabs. */
 export const plainLines = (text: string): string =>
   text
     .split(/([\n\t])/)
     .map((part, i) => (i % 2 === 0 ? plainText(part) : part))
     .join('')
 
-/** The same with one replacement character for each, for text whose columns are counted. */
+/** The same with one replacement character each, for text in fixed columns. */
 export const maskedText = (text: string): string => text.replace(UNSEEN, '\uFFFD')
 
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
-/** The same with a question mark for each, of text that is kept, compared or counted: control characters, and what breaks or turns a line. */
+/**
+ * The same with a question mark each, for text that is stored, compared or counted: control characters, line breaks and direction
+ * changes.
+ */
 export const withoutControls = (text: string): string => text.replace(CONTROLS, '?')
 
-/** The first line that is not blank, at most so many characters of it: servers print what they like. */
+/** Returns the first non-blank line, at most `most` characters; server output is unbounded. */
 export const firstLine = (text: string, most: number): string =>
   withoutControls((text.trim().split('\n')[0] ?? '').slice(0, most))

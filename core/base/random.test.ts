@@ -10,7 +10,8 @@ const draw = (seed: number, name: string, n: number): number[] => {
 /** Pearson's r of two samples of equal length. */
 function correlation(x: readonly number[], y: readonly number[]): number {
   const mean = (v: readonly number[]): number => v.reduce((a, b) => a + b, 0) / v.length
-  const [mx, my] = [mean(x), mean(y)]
+  const mx = mean(x)
+  const my = mean(y)
   const cov = mean(x.map((v, i) => (v - mx) * (y[i]! - my)))
   const variance = (v: readonly number[], m: number): number => mean(v.map((w) => (w - m) ** 2))
   return cov / Math.sqrt(variance(x, mx) * variance(y, my))

@@ -1,9 +1,9 @@
 /**
  * Seeded, named random streams.
  *
- * Every consumer asks for a stream by name, so adding one never shifts the numbers another one draws, and two streams of
- * one seed are uncorrelated. Source: sfc32 (C. Doty-Humphrey, PractRand), seeded through the 128-bit mix cyrb128.
- * Deviations: none that matter; the first 12 outputs are discarded as its author advises.
+ * Every consumer has its own stream by name, so adding one never changes the numbers of another, and two streams of one seed are
+ * uncorrelated. Source: sfc32 (C. Doty-Humphrey, PractRand), seeded through the 128-bit mix cyrb128. Deviations: none that matter; the
+ * first 12 outputs are discarded as its author advises.
  */
 export interface RandomStream {
   /** Uniform in [0, 1), 32 bits of resolution. */
@@ -14,7 +14,7 @@ export interface RandomStream {
   exponential(mean: number): number
 }
 
-/** Four 32-bit words from a text: any change of the text changes all of them. */
+/** Derives four 32-bit words from a text: any change of the text changes all of them. */
 function words(text: string): [number, number, number, number] {
   let a = 1779033703
   let b = 3144134277
@@ -35,10 +35,10 @@ function words(text: string): [number, number, number, number] {
 }
 
 /**
- * The stream called `name` under `seed`.
+ * Returns the stream `name` under `seed`.
  *
  * @param seed  the scenario's seed, any safe integer.
- * @param name  who draws, for example `job/4690/think`.
+ * @param name  the consumer, for example `job/4690/think`.
  */
 export function randomStream(seed: number, name: string): RandomStream {
   let [a, b, c, d] = words(`${seed}\u0000${name}`)

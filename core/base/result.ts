@@ -1,19 +1,19 @@
 /**
- * Expected failures as values. A function that can fail for a reason outside this program returns a Result;
- * it throws only when the program itself is wrong (InvariantError).
+ * Expected failures as values. A function that can fail for a reason outside this program returns a Result; it throws only for bugs in
+ * this program (InvariantError).
  */
 export type Result<T, E = Failure> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E }
 
-/** What every failure that reaches a person carries. */
+/** Fields of every failure shown to a user. */
 export interface Failure {
-  /** SCREAMING_SNAKE, stable: scripts and tests match on it. */
+  /** SCREAMING_SNAKE, stable: scripts and tests match it. */
   readonly code: string
-  /** What failed. */
+  /** Failed operation. */
   readonly what: string
-  /** Why, as far as is known. */
+  /** Cause, if known. */
   readonly why?: string | undefined
-  /** What goes on working all the same. */
+  /** Functions that are not affected. */
   readonly unaffected?: string | undefined
   /** The next action. */
   readonly next?: string | undefined
@@ -34,12 +34,12 @@ export function formatFailure(f: Failure): string {
 /** One-line text of a failure, `what: why`, without its effects and next step. */
 export const formatReason = ({ what, why }: Pick<Failure, 'what' | 'why'>): string => (why ? `${what}: ${why}` : what)
 
-/** A broken promise of this program to itself: a bug, never the user's fault. */
+/** Violated invariant: a bug in this program, never a user error. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 
-/** Asserts what the surrounding text claims; the message repeats the claim. */
+/** Asserts a condition; the message states the violated claim. */
 export function invariant(condition: boolean, claim: string): asserts condition {
   if (!condition) throw new InvariantError(claim)
 }

@@ -4,7 +4,7 @@ import { Ring } from './ring.ts'
 
 describe('Ring', () => {
   it('gives back what it was given, in order', () => {
-    // Positive: so many in; negative: so many out.
+    // Positive: number of pushes; negative: number of shifts.
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -400, max: 600 }), { maxLength: 30 }), (steps) => {
         const ring = new Ring<number>()

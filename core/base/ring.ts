@@ -1,6 +1,6 @@
-/** A queue in a ring that grows by doubling: first in, first out, nothing allocated per item once it is large enough. */
+/** FIFO queue in a ring buffer that grows by doubling; no allocation per item once it is large enough. */
 const LEAST = 4
-/** A ring that once held more is given back when it has run empty. */
+/** A larger ring is released when it runs empty. */
 const KEPT = 256
 
 export class Ring<T> {
@@ -18,7 +18,7 @@ export class Ring<T> {
     this.#size++
   }
 
-  /** Takes the oldest item; undefined when there is none. */
+  /** Removes and returns the oldest item; undefined if empty. */
   shift(): T | undefined {
     if (this.#size === 0) return undefined
     const item = this.#slots[this.#first]

@@ -1,6 +1,6 @@
-/** Ends of a value axis: a few round leads times a power of ten, so that ticks are round and the axis seldom moves. */
+/** Axis scale: a few round leading digits times a power of ten, so that ticks are round and the axis rarely changes. */
 
-/** Leads, and into how many parts ticks cut each; close enough together that no chart stands half empty. */
+/** Leading digits and the number of parts between ticks; close enough together that no chart is half empty. */
 const LEADS: readonly (readonly [lead: number, parts: number])[] = [
   [1, 5],
   [1.5, 3],
@@ -15,7 +15,7 @@ const LEADS: readonly (readonly [lead: number, parts: number])[] = [
 ]
 const powerOf = (value: number): number => 10 ** Math.floor(Math.log10(value) + 1e-9)
 
-/** Smallest round end that holds `value`; 1 for what is not above zero. */
+/** Returns the smallest round axis end that holds `value`; 1 for values <= 0. */
 export function niceMax(value: number): number {
   if (!(value > 0) || !Number.isFinite(value)) return 1
   const power = powerOf(value)
@@ -23,7 +23,7 @@ export function niceMax(value: number): number {
   return 10 * power
 }
 
-/** Distance of ticks under a round end: three to five of them. */
+/** Returns the tick distance for a round axis end: three to five ticks. */
 export function tickStep(max: number): number {
   const lead = max / powerOf(max)
   const parts = LEADS.find(([l]) => Math.abs(l - lead) < 1e-6)?.[1] ?? 5

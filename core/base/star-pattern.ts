@@ -1,6 +1,6 @@
-/** Patterns with stars, as `jobid={...}` of a rule has them. */
+/** Star patterns as in `jobid={...}` of a rule. */
 
-/** `*` matches any run of bytes, also none; everything else is literal and case-sensitive. Linear in the id. */
+/** Compiles a pattern. `*` matches any run of bytes, also none; everything else is literal and case-sensitive. Linear in the id. */
 export function starPattern(item: string): (id: string) => boolean {
   if (!item.includes('*')) return (id) => id === item
   const parts = item.split('*')

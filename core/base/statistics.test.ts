@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { mean, median, quantile, sum } from './statistics.ts'
 
 describe('figures over a few values', () => {
-  it('are NaN for none, but for a sum', () => {
+  it('are NaN for an empty sample, except the sum', () => {
     expect([sum([]), mean([]), median([]), quantile([], 0.9)]).toEqual([0, NaN, NaN, NaN])
   })
 

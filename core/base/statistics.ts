@@ -1,8 +1,8 @@
-/** Figures over a few values. */
+/** Statistics of small samples. */
 
 export const sum = (values: readonly number[]): number => values.reduce((total, v) => total + v, 0)
 
-/** NaN for no values. */
+/** NaN for an empty sample. */
 export function mean(values: ArrayLike<number>): number {
   let total = 0
   for (let i = 0; i < values.length; i++) total += values[i] as number
@@ -21,5 +21,5 @@ export function quantile(sorted: ArrayLike<number>, q: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** The middle one, or the mean of the two in the middle; NaN for no values. */
+/** Median; NaN for an empty sample. */
 export const median = (values: Iterable<number>): number => quantile(Float64Array.from(values).sort(), 0.5)

@@ -1,7 +1,7 @@
-/** Work in steps: between two of them others may have their turn, or not. */
+/** Computation in steps, as a generator: the caller may yield to other work between steps. */
 export type Steps<T> = Generator<undefined, T, void>
 
-/** All of it at once. */
+/** Runs all steps at once. */
 export function ended<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()

@@ -1,33 +1,33 @@
-/** A job as a batch system tells it: who it belongs to, and where it runs. Names are hostile text: bounded, never code. */
+/** Job as reported by a batch system: owner, nodes, state. Names are hostile text: bounded, never code. */
 import { withoutControls } from '../base/plain-text.ts'
 
 export type BatchSystem = 'slurm' | 'pbs'
 
 export interface BatchJob {
-  /** As job ids begin with it: `1234`, of PBS without its server. */
+  /** Number at the beginning of job ids: `1234`; for PBS without the server. */
   readonly number: string
   readonly name: string
   readonly user: string
   readonly account: string
-  /** Nodes that it has, or asked for while it waits: what AdapTBF takes for its priority. */
+  /** Allocated nodes, or requested ones while pending; AdapTBF's priority. */
   readonly nodes: number
-  /** Names of its nodes, as far as they are known and there is room; empty while it waits. */
+  /** Names of its nodes, if known, bounded; empty while pending. */
   readonly hosts: readonly string[]
-  /** Whether it runs, waits, or is over; a batch system shows ended jobs for a while. */
+  /** A batch system lists ended jobs for a while. */
   readonly state: 'running' | 'waiting' | 'ended'
 }
 
-/** What one reading of a batch system came to. */
+/** Result of one reading of a batch system. */
 export interface BatchReading {
   readonly jobs: readonly BatchJob[]
-  /** Jobs that could not be read. */
+  /** Jobs that could not be parsed. */
   readonly skipped: number
 }
 
-/** Jobs of one reading that are kept. */
+/** Most jobs kept of one reading. */
 export const JOBS_MAX = 200_000
-/** Bytes of a name that are kept: users, accounts and jobs have shorter ones. */
+/** Longest stored name, bytes: users, accounts and jobs have shorter ones. */
 const NAME_MAX = 64
 
-/** A name within its bounds, without control characters. */
+/** Bounds a name and removes control characters. */
 export const batchName = (text: string): string => withoutControls(text.slice(0, NAME_MAX))

@@ -60,7 +60,7 @@ describe('parseSqueueText', () => {
     })
   })
 
-  it('leaves out and counts what is no job: banners, cut lines, other formats', () => {
+  it('skips and counts other lines: banners, truncated lines, other formats', () => {
     const text = 'Welcome to the cluster!\n7|2|ann\nx|1|a|b|RUNNING|n1|x\n9|1|a|b|RUNNING|n1|x\n'
     expect(parseSqueueText(text)).toMatchObject({ jobs: [{ number: '9' }], skipped: 3 })
   })
@@ -116,7 +116,7 @@ describe('Lustre job ids', () => {
     expect(form.host?.('77.dd.n1')).toBe('n1')
     expect(jobForm('%e:%j').find?.('dd:77')).toBe('77')
     expect(jobForm('%e:%j').find?.('77')).toBeUndefined()
-    // Cut off at 31 bytes, a host is not a host.
+    // An id of 31 bytes may have been truncated, so its host is not trusted.
     expect(form.host?.('77.a_program_of_a_long_name.n12')).toBeUndefined()
   })
 

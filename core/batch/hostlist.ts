@@ -1,15 +1,15 @@
-/** Lists of nodes as Slurm shortens them: `node[001-003,7],login1`. */
+/** Node lists in Slurm's notation: `node[001-003,7],login1`. */
 import { expandHostName, splitHostList } from '../base/host-list.ts'
 
-/** Names that one list may stand for. */
+/** Most names in one list. */
 export const HOSTS_MAX = 4096
 const TEXT_MAX = 65_536
 const NAME_MAX = 253
 
 /**
- * The names that a list stands for, each once, in its order.
+ * Expands a list to its names, each once, in order.
  *
- * @returns  undefined for a text that is no list, and for one of more than `HOSTS_MAX` names.
+ * @returns  undefined if the text is not a list or has more than `HOSTS_MAX` names.
  */
 export function expandHostlist(text: string): string[] | undefined {
   if (text === '' || text.length > TEXT_MAX) return text === '' ? [] : undefined

@@ -1,18 +1,18 @@
-/** The batch job behind a Lustre job id, by the forms that `jobid_name` gives ids. */
+/** Mapping of Lustre job ids to batch jobs, by the formats of `jobid_name`. */
 import { parseJobName, type JobName } from '../lustre/job-name.ts'
 
-/** Longest number that is one. */
+/** Longest accepted job number. */
 const NUMBER = /^(\d{1,18})(?:\[(\d{1,9})?\])?/
 
-/** Where the job number stands in ids of a form. */
+/** Position of the job number and host in ids of a format. */
 export interface JobForm {
-  /** undefined: ids have no job number. */
+  /** undefined if ids have no job number. */
   readonly find: ((jobId: string) => string | undefined) | undefined
-  /** Whether ids end with the host, and what stands before it. */
+  /** Returns the host in an id; undefined if ids have no host. */
   readonly host: ((jobId: string) => string | undefined) | undefined
 }
 
-/** A number at the beginning, followed by nothing that would make it a part of a longer word. */
+/** Returns a leading number, unless it is part of a longer word. */
 function leading(text: string): string | undefined {
   const m = NUMBER.exec(text)
   if (!m) return undefined
@@ -21,16 +21,17 @@ function leading(text: string): string | undefined {
 }
 
 /**
- * The number of the batch job in an id whose first part is the job, as `%j`, `%j.%e.%u` and `jobid_var=SLURM_JOB_ID` give it; PBS
- * writes `1234.server` or `1234[5].server`.
+ * Returns the batch job number of an id that begins with the job, as in `%j`, `%j.%e.%u` and `jobid_var=SLURM_JOB_ID`; PBS writes
+ * `1234.server` or `1234[5].server`.
  */
 export const batchNumber = (jobId: string): string | undefined => leading(jobId)
 
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** A pattern of ids of a form, with groups for the job and the host; undefined for a form that ids cannot be told from. */
+/** Builds a pattern for ids of a format, with groups for the job and the host; undefined if the format is ambiguous. */
 function patternOf(name: JobName): RegExp | undefined {
-  let [source, hasFields] = ['^', false]
+  let source = '^'
+  let hasFields = false
   const used = new Set<string>()
   for (const part of name) {
     if (typeof part === 'string') {
@@ -53,7 +54,7 @@ function patternOf(name: JobName): RegExp | undefined {
   return hasFields ? new RegExp(`${source}$`, 's') : undefined
 }
 
-/** How ids of a `jobid_name` are read. Ids of 31 bytes may have been cut off: what stands last in them is not trusted. */
+/** Returns how ids of a `jobid_name` are parsed. Ids of 31 bytes may have been truncated: their last part is not trusted. */
 export function jobForm(template: string): JobForm {
   const name = parseJobName(template)
   const codes = name.flatMap((p) => (typeof p === 'string' ? [] : [p.code]))

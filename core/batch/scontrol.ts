@@ -1,7 +1,6 @@
 /**
- * `scontrol -o show job`: one job a line of `Name=value`. Values of users (the job's name, its command) may have blanks and `=` in
- * them and could name fields of their own: what counts is taken from where Slurm prints it, before the first such value can stand,
- * and the name not at all.
+ * Parser of `scontrol -o show job`: one job per line of `Name=value`. User-defined values (job name, command) may contain blanks and `=`
+ * and could imitate fields: fields are read from where Slurm prints them, outside of such values, and the name is ignored.
  */
 import { batchName, JOBS_MAX, type BatchJob, type BatchReading } from './batch-job.ts'
 import { expandHostlist } from './hostlist.ts'
@@ -9,7 +8,7 @@ import { slurmState } from './squeue-text.ts'
 
 /** Slurm's own order: `JobId=7 [ArrayJobId= …] JobName=… UserId=u(1) GroupId=… … Account=… QOS=… JobState=… … NodeList=… … NumNodes=…`. */
 const HEAD = /^JobId=(\d{1,18}) /
-/** The last of their kind before the command line, which is at the end. */
+/** The last occurrence of each before the command line, which is at the end. */
 const FIELDS = {
   user: / UserId=([^() ]{1,64})\(\d{1,10}\) GroupId=/,
   account: / Account=(\S{1,64}) QOS=/,
@@ -18,7 +17,7 @@ const FIELDS = {
   list: / NodeList=(\S{0,65535})(?: |$)/,
 } as const
 
-/** The text behind the job's name, which ends where Slurm's next field stands: after the last such place, whatever the name holds. */
+/** Returns the text after the job's name, which ends at Slurm's next field: after the last such position, whatever the name contains. */
 function behindName(line: string): string | undefined {
   const command = line.search(/ Command=/)
   const upTo = command < 0 ? line : line.slice(0, command)
@@ -36,12 +35,17 @@ function jobOf(line: string): BatchJob | undefined {
   const list = field('list')
   const none = (text: string): string => (text === '(null)' ? '' : text)
   return {
-    ...{ number, name: '', user: batchName(field('user')), account: batchName(none(field('account'))) },
-    ...{ nodes: Number(field('nodes') || 1), hosts: expandHostlist(none(list)) ?? [], state: slurmState(state) },
+    number,
+    name: '',
+    user: batchName(field('user')),
+    account: batchName(none(field('account'))),
+    nodes: Number(field('nodes') || 1),
+    hosts: expandHostlist(none(list)) ?? [],
+    state: slurmState(state),
   }
 }
 
-/** Reads the answer; lines that are no job are counted and left out. */
+/** Parses the output; lines that are not a job are counted and skipped. */
 export function parseScontrolJobs(text: string): BatchReading {
   const jobs: BatchJob[] = []
   let skipped = 0

@@ -1,10 +1,10 @@
-/** `squeue -h -a -o FORMAT`: the queue of a Slurm without JSON, one job a line. */
+/** Parser of `squeue -h -a -o FORMAT`: the queue of a Slurm without JSON output, one job per line. */
 import { batchName, JOBS_MAX, type BatchJob, type BatchReading } from './batch-job.ts'
 import { expandHostlist } from './hostlist.ts'
 
 /**
- * Job, nodes, user, account, state, node list, name. The name comes last: it may have the separator in it, and users choose it.
- * `%A` is the job of an array's task; `%F` would be that of the whole array.
+ * Job, nodes, user, account, state, node list, name. The name is last because users choose it and it may contain the separator. `%A` is
+ * the job of an array task; `%F` would be that of the whole array.
  */
 export const SQUEUE_FORMAT = '%A|%D|%u|%a|%T|%N|%j'
 
@@ -17,7 +17,7 @@ export const slurmState = (state: string): BatchJob['state'] =>
 /** Slurm without accounting prints `(null)` for the account. */
 const none = (text: string): string => (text === '(null)' ? '' : text)
 
-/** Reads the answer; lines that are not of the format are counted and left out. A last line cut off is such a line. */
+/** Parses the output; lines of another format are counted and skipped, including a truncated last line. */
 export function parseSqueueText(text: string): BatchReading {
   const jobs: BatchJob[] = []
   let skipped = 0
@@ -29,8 +29,13 @@ export function parseSqueueText(text: string): BatchReading {
       continue
     }
     jobs.push({
-      ...{ number, name: batchName(name.join('|')), user: batchName(user), account: batchName(none(account)) },
-      ...{ nodes: Number(nodes), hosts: expandHostlist(list) ?? [], state: slurmState(state) },
+      number,
+      name: batchName(name.join('|')),
+      user: batchName(user),
+      account: batchName(none(account)),
+      nodes: Number(nodes),
+      hosts: expandHostlist(list) ?? [],
+      state: slurmState(state),
     })
   }
   return { jobs, skipped }

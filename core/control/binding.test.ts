@@ -34,7 +34,7 @@ const matches = (text: string, r: RequestKey): boolean => {
 const shape = (text: string): Shape => shapeOf(text, TYPE) as Shape
 
 describe('a condition taken apart', () => {
-  it('matches what the server matches, and says neither yes nor no wrongly where less is known', () => {
+  it('matches like the server, and is never wrong for partially known requests', () => {
     fc.assert(
       fc.property(conditions, request, fc.subarray(['nid', 'opcode', 'uid'] as const), (text, r, hidden) => {
         expect(shapeMatches(shape(text), r)).toBe(matches(text, r))
@@ -97,7 +97,7 @@ describe('the rule of a job', () => {
     )
   })
 
-  it('is told apart by what the job sends, where that is known', () => {
+  it('distinguishes kinds of RPCs where they are known', () => {
     const rules = [
       { name: 'w', conditions: 'jobid={a}&opcode={ost_write}' },
       { name: 'n', conditions: 'nid={1.2.3.4@tcp}' },

@@ -1,42 +1,42 @@
 /**
- * Under which rule a job's RPCs fall: the first that matches. job_stats tells little more of a job than its id, so a rule that
- * asks for more matches, does not, or may.
+ * Rule that a job's RPCs match: the first matching one in the list. job_stats contains little more about a job than its id, so a rule
+ * with other conditions matches, does not match, or may match.
  */
 import type { TbfType } from '../tbf/tbf-type.ts'
 import { exactJobIds, shapeMatches, shapeOf, type KnownRequest, type Shape } from './condition-shape.ts'
 import type { LiveJob } from './live-job.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
-/** What of a rule decides on matching. */
+/** Fields of a rule that decide on matching. */
 export interface MatchRule {
   readonly name: string
   /** In the form in which it is written. */
   readonly conditions: string
 }
 
-/** Where one kind of a job's RPCs goes. */
+/** Rules of one kind of a job's RPCs. */
 export interface Binding<R extends MatchRule> {
-  /** First rule that surely matches; undefined: only `default` is left. */
+  /** First rule that certainly matches; undefined: only `default` remains. */
   readonly sure: R | undefined
   /** Rules before it that may match, in match order. */
   readonly may: readonly R[]
 }
 
-/** Most kinds of RPCs that a job is taken apart into. */
+/** Most kinds of RPCs distinguished per job. */
 const KINDS_MAX = 256
 const NOWHERE: Binding<never> = { sure: undefined, may: [] }
 
-/** A condition taken apart, and the job ids that it names exactly. */
+/** A parsed condition, and the job ids that it names exactly. */
 interface Taken {
   readonly shape: Shape | undefined
   readonly ids: readonly string[] | undefined
 }
 
-/** Structures of conditions by type, kept because the same rules are judged over and over. */
+/** Cache of parsed conditions by type, because the same rules are evaluated repeatedly. */
 export class ShapeCache {
   readonly #byType = new Map<string, Map<string, Taken>>()
 
-  /** The structures under one type; list types read conditions in their own way. */
+  /** Returns the structures under one type; list types parse conditions differently. */
   under(type: TbfType): (conditions: string) => Taken {
     const key = type.isList ? (type.fields[0] ?? '') : ''
     const known = this.#byType.get(key) ?? new Map<string, Taken>()
@@ -54,12 +54,12 @@ export class ShapeCache {
 }
 
 /**
- * The rules of one head, ready to be asked for many jobs.
+ * Rules of one head, indexed for queries about many jobs.
  *
  * @complexity  O(1) for a job when all rules name job ids exactly, else O(rules that do not).
  */
 export class Binder<R extends MatchRule> {
-  /** Rules with their structure; undefined for one that cannot be read and so may match anything. */
+  /** Rules with their structure; undefined for an unparsable one, which may match anything. */
   readonly #rules: readonly ({ readonly rule: R } & Taken)[]
   /** Indices of the rules that name a job id exactly, and of all others. */
   readonly #exact = new Map<string, number[]>()
@@ -85,17 +85,17 @@ export class Binder<R extends MatchRule> {
     })
   }
 
-  /** Job ids that rules can have to do with; undefined: any. */
+  /** Job ids that the rules may match; undefined: any. */
   get ids(): Iterable<string> | undefined {
     return this.#open.length === 0 ? this.#exact.keys() : undefined
   }
 
-  /** Indices of the rules that may have to do with a job id, in match order. */
+  /** Indices of the rules that may match a job id, in match order. */
   #candidates(jobId: string | undefined): readonly number[] {
     const exact = this.#exact.get(jobId ?? '')
     if (!exact) return this.#open
     if (this.#open.length === 0) return exact
-    // Both lists ascend: they are walked together.
+    // Both lists are ascending, so they are merged.
     const out: number[] = []
     for (let i = 0, k = 0; i < exact.length || k < this.#open.length;) {
       out.push(((exact[i] ?? Infinity) < (this.#open[k] ?? Infinity) ? exact[i++] : this.#open[k++]) as number)
@@ -103,7 +103,7 @@ export class Binder<R extends MatchRule> {
     return out
   }
 
-  /** Where an RPC goes of which this much is known. */
+  /** Returns the binding of an RPC with these known fields. */
   bind(request: KnownRequest): Binding<R> {
     if (this.#open.length === 0 && !this.#exact.has(request.jobId ?? '')) return NOWHERE
     const may: R[] = []
@@ -117,20 +117,21 @@ export class Binder<R extends MatchRule> {
   }
 
   /**
-   * Where a job's RPCs go, one entry for each kind that the rules can tell apart: by RPC name and NID, where these are known
-   * and asked for. Beyond 256 kinds NIDs are not told apart.
+   * Returns the bindings of a job, one for each kind of its RPCs that the rules distinguish: by RPC name and NID, where known and matched
+   * by a rule. NIDs are not distinguished beyond 256 kinds.
    */
   bindJob(job: LiveJob): readonly Binding<R>[] {
     return this.#kinds(job).map((kind) => this.bind(kind))
   }
 
-  /** Rules that match a job's RPCs, all, some or perhaps, whatever stands before them. */
+  /** Returns the rules that match all, some or perhaps some of a job's RPCs, regardless of earlier rules. */
   matching(job: LiveJob): Map<R, Share> {
     const out = new Map<R, Share>()
     const kinds = this.#kinds(job)
     for (const at of this.#candidates(job.jobId)) {
       const { rule, shape } = this.#rules[at] as { rule: R } & Taken
-      let [sure, may] = [0, 0]
+      let sure = 0
+      let may = 0
       for (const kind of kinds) {
         const verdict = shape && shapeMatches(shape, kind)
         if (verdict) sure++
@@ -141,15 +142,15 @@ export class Binder<R extends MatchRule> {
     return out
   }
 
-  /** What of an RPC, besides its job, these rules ask for: kinds of RPCs are told apart by no more. */
-  get tellsApart(): { readonly nid: boolean; readonly opcode: boolean } {
+  /** Fields of an RPC, besides its job, that these rules match; only these distinguish kinds of RPCs. */
+  get distinguishes(): { readonly nid: boolean; readonly opcode: boolean } {
     return { nid: this.#usesNid, opcode: this.#usesOpcode }
   }
 
   /**
-   * Asks jobs whether some of the rules have to do with them, or may, wherever these stand in the list.
+   * Returns a test for jobs: true if one of the selected rules matches or may match the job, anywhere in the list.
    *
-   * @complexity  O(1) for a job when all of these name job ids exactly, however many others there are.
+   * @complexity  O(1) for a job if all selected rules name job ids exactly, independent of the number of other rules.
    */
   among(isOne: (rule: R) => boolean): (job: LiveJob) => boolean {
     const exact = new Map<string, number[]>()
@@ -185,10 +186,10 @@ export class Binder<R extends MatchRule> {
   }
 }
 
-/** How a rule has to do with a job: with all of its RPCs, with some, or perhaps with some. */
+/** Part of a job's RPCs that a rule matches: all, some, or perhaps some. */
 export type Share = 'all' | 'some' | 'may'
 
-/** Rules that a job's RPCs go to, in the order in which they were met; the built-in rule is undefined. */
+/** Rules that a job's RPCs match, in the order found; the built-in rule is undefined. */
 export function sharesOf<R extends MatchRule>(bindings: readonly Binding<R>[]): Map<R | undefined, Share> {
   const sure = new Map<R | undefined, number>()
   const out = new Map<R | undefined, Share>()

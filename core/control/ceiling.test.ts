@@ -9,7 +9,7 @@ const plain = (s: Parameters<typeof say>[0]): string => say(s).replaceAll('\u202
 const KIB = 1024
 
 describe('the effective ceiling', () => {
-  it('says the sentence of the editor', () => {
+  it('produces the sentence of the editor', () => {
     const c = ceiling({
       rate: 400,
       cpts: 4,
@@ -69,7 +69,7 @@ describe('the effective ceiling', () => {
 })
 
 describe('the size of an RPC', () => {
-  it('is the mean where sums are known; what is larger than an RPC is several', () => {
+  it('is the mean if sums are known; sizes above one RPC count as several', () => {
     expect(sizeOfMean(3 * 4096, 3)).toEqual({ lower: 4096, upper: 4096 })
     expect(sizeOfMean(16 * 2 ** 20, 1)).toEqual({ lower: RPC_BYTES_MAX, upper: RPC_BYTES_MAX })
     expect(sizeOfMean(6 * 2 ** 20, 1)).toEqual({ lower: 3 * 2 ** 20, upper: 3 * 2 ** 20 })

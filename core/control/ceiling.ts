@@ -1,8 +1,8 @@
 /**
- * What a rate comes to on a cluster, in words and figures.
+ * Effective ceiling of a rate on a cluster, as sentence and figures.
  *
- * Source: spec/lustre 2.5: a rate is for each class, on each CPT that its RPCs reach, on each queue, on each server. A client
- * sits on one CPT, so a class of one NID has one; a job's RPCs come from many clients and reach all of them (measured B6).
+ * Source: spec/lustre 2.5: a rate applies per class, on each CPT that its RPCs reach, on each queue, on each server. A client sits on one
+ * CPT, so a class of one NID has one; a job's RPCs come from many clients and reach all of them (measured B6).
  */
 import type { Field } from '../tbf/request-key.ts'
 import type { RpcSize } from './rpc-size.ts'
@@ -16,15 +16,15 @@ export interface CeilingOptions {
   readonly servers: number
   /** Queues that the rule is on: 1 or 2. */
   readonly queues: number
-  /** Classes that are expected on one CPT, one queue, one server. @default 1 */
+  /** Expected classes on one CPT, one queue, one server. @default 1 */
   readonly classes?: number | undefined
   /** Fields of the TBF type. */
   readonly fields: readonly Field[]
-  /** Bytes of one RPC, where a job's are known. */
+  /** Bytes of one RPC, if known for the job. */
   readonly rpcSize?: RpcSize | undefined
-  /** RPC/s that is served now. */
+  /** RPC/s served now. */
   readonly now?: number | undefined
-  /** What a server is called. @default OSS */
+  /** Kind of server. @default OSS */
   readonly server?: 'OSS' | 'MDS' | undefined
 }
 
@@ -33,20 +33,22 @@ export interface Ceiling {
   readonly perClass: number
   /** The same for all classes. */
   readonly total: number
-  /** Most bytes/s; equal bounds where the size of an RPC is known. */
+  /** Most bytes/s; equal bounds if the size of an RPC is known. */
   readonly bytesPerSec: { readonly lower: number; readonly upper: number } | undefined
   readonly sentence: Sentence
 }
 
-/** CPTs that the RPCs of one class reach. */
+/** CPTs reached by the RPCs of one class. */
 export const cptsReached = (fields: readonly Field[], cpts: number): number => (fields.includes('nid') ? 1 : cpts)
 
 function bytesPart(total: number, { lower, upper }: RpcSize): (string | Figure)[] {
   if (lower === upper) return [', about ', byteRate(total * upper), " at this job's ", size(upper)]
-  const [least, most] = [byteRate(total * lower), byteRate(total * upper)]
+  const least = byteRate(total * lower)
+  const most = byteRate(total * upper)
   const from: (string | Figure)[] = least.unit === most.unit ? [{ ...least, unit: '' }] : [least]
   const between = [', ', ...from, ' to ', most, " at this job's "]
-  const [small, large] = [size(lower), size(upper)]
+  const small = size(lower)
+  const large = size(upper)
   return [...between, ...(small.unit === large.unit ? [{ ...small, unit: '' }] : [small]), ' to ', large]
 }
 

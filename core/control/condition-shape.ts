@@ -1,6 +1,6 @@
 /**
- * The structure of a rule's condition, for what can be said of two rules without any request: whether one matches all that
- * another does, and which job ids a rule names.
+ * Structure of a rule's condition, for comparing rules without a request: if one matches everything that another does, and which job ids
+ * it names.
  */
 import { RULE_DIALECTS, type RuleDialect } from '../lustre/rule-dialect.ts'
 import { parseConditions, splitConditions } from '../tbf/conditions.ts'
@@ -8,7 +8,7 @@ import { jobIdPattern } from '../tbf/job-id-pattern.ts'
 import { isField, type Field, type RequestKey } from '../tbf/request-key.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
 
-/** Commas and `&` that stand in items are characters of a list type; nowhere else can they stand in items at all. */
+/** Commas and `&` within items are characters only of a list type; other types cannot contain them in items. */
 const LISTS: RuleDialect = RULE_DIALECTS['2.17']
 
 type Test = (r: KnownRequest) => boolean | undefined
@@ -24,14 +24,14 @@ export class Clause {
     this.items = items
   }
 
-  /** Whether it holds for a request; undefined when the request's field is not known, or the clause cannot be read. */
+  /** Returns true if it matches a request; undefined if the request's field is unknown, or the clause cannot be parsed. */
   holds(request: KnownRequest): boolean | undefined {
     this.#test ??= testOf(this)
     return this.#test(request)
   }
 }
 
-/** What is known of a request; absent fields are not. */
+/** Known fields of a request; absent ones are unknown. */
 export interface KnownRequest {
   readonly jobId?: string | undefined
   readonly nid?: string | undefined
@@ -44,24 +44,23 @@ export interface KnownRequest {
 }
 
 function testOf({ field, items }: Clause): Test {
-  // A server compares nodemap ids, which are not known here; names that are equal have equal ids.
+  // A server compares nodemap ids, which are unknown here; equal names have equal ids.
   if (field === 'nodemap') return (r) => (r.nodemap === undefined ? undefined : items.includes(r.nodemap))
   const parsed = parseConditions(`${field}={${items.join(' ')}}`, [field], { rules: LISTS })
   if (!parsed.ok) return () => undefined
   const { matches } = parsed.value
   const key = field === 'jobid' ? 'jobId' : field
-  // The match of one field looks at that field alone, and that one is there.
+  // The matcher of one field reads only that field, which is present.
   return (r) => (r[key] === undefined ? undefined : matches(r as unknown as RequestKey))
 }
 
-/** Any of the lists in which all clauses hold. */
+/** Disjunction of lists whose clauses must all match. */
 export type Shape = readonly (readonly Clause[])[]
 
 /**
- * The structure of a condition in the form in which it is written; undefined when it cannot be read, also for the `*` of the
- * built-in rule.
+ * Returns the structure of a condition in written form; undefined if it cannot be parsed, also for the `*` of the built-in rule.
  *
- * @param type  the running one: list types take commas and `&` inside braces as characters.
+ * @param type  the running one: list types treat commas and `&` inside braces as characters.
  */
 export function shapeOf(conditions: string, { fields, isList }: TbfType): Shape | undefined {
   const expressions = isList
@@ -77,11 +76,11 @@ export function shapeOf(conditions: string, { fields, isList }: TbfType): Shape 
   return shape
 }
 
-/** A character that no job id has: it stands for what a `*` may be. */
+/** A character that no job id contains; represents any text matched by a `*`. */
 const ANYTHING = '\u0100'
 const netOf = (nid: string): string => nid.slice(nid.lastIndexOf('@') + 1)
 
-/** Whether one item matches everything that another item of the same field does; false where that cannot be told. */
+/** True if one item matches everything that another item of the same field does; false if unknown. */
 function itemCovers(field: Field, item: string, other: string): boolean {
   if (item === other) return true
   if (field === 'jobid') return item.includes('*') && jobIdPattern(item)(other.replaceAll('*', ANYTHING))
@@ -91,23 +90,23 @@ function itemCovers(field: Field, item: string, other: string): boolean {
   return isAddress && new Clause(field, [item]).holds({ nid: other }) === true
 }
 
-/** Whether a clause holds for everything. */
+/** True if a clause matches everything. */
 const isUniversal = ({ field, items }: Clause): boolean => field === 'jobid' && items.some((i) => /^\*+$/.test(i))
 
 const clauseCovers = (a: Clause, b: Clause): boolean =>
   a.field === b.field && b.items.every((other) => a.items.some((item) => itemCovers(a.field, item, other)))
 
 /**
- * Whether `a` matches everything that `b` does, judged by structure alone: each alternative of `b` is within one of `a`.
+ * True if `a` matches everything that `b` does, by structure alone: each alternative of `b` is within one of `a`.
  *
- * @returns  false also where it cannot be told, for example when only several alternatives of `a` together cover one of `b`.
+ * @returns  false also if unknown, for example when only several alternatives of `a` together cover one of `b`.
  */
 export const covers = (a: Shape, b: Shape): boolean =>
   b.every((narrow) =>
     a.some((wide) => wide.every((clause) => isUniversal(clause) || narrow.some((n) => clauseCovers(clause, n)))),
   )
 
-/** The job ids that a rule is about, when it names each of them exactly; undefined when it may match others. */
+/** Returns the job ids of a rule that names each of them exactly; undefined if it may match others. */
 export function exactJobIds(shape: Shape): string[] | undefined {
   const out: string[] = []
   for (const all of shape) {
@@ -121,7 +120,7 @@ export function exactJobIds(shape: Shape): string[] | undefined {
 /** All clauses of one field. */
 export const clausesOf = (shape: Shape, field: Field): Clause[] => shape.flat().filter((c) => c.field === field)
 
-/** Whether a condition holds for a request; undefined when what is known does not tell. */
+/** Returns true if a condition matches a request; undefined if the known fields do not decide it. */
 export function shapeMatches(shape: Shape, request: KnownRequest): boolean | undefined {
   let isUnsure = false
   for (const all of shape) {

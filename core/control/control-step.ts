@@ -1,10 +1,9 @@
 /**
- * One period of one server under a controller: what is decided for it, the rules that this comes to within the fences, the plan that
- * brings the server there, and what is to become of the plan. The live loop and the sandbox take the same steps; they differ in how they
- * read a server and how they write its rules.
+ * Control step: one period of one server under a controller, from decisions to rules within the fences, the plan to reach them, and the
+ * action on the plan. The live loop and the sandbox share it; they differ in how they read and write a server's rules.
  *
- * A server of which some targets were not measured is held: its rules are never tightened blind. Plans are shown for a while before the
- * first of them is written. Rules of any other owner are planned around (plan.ts).
+ * A server with unmeasured targets is held: rules are never tightened without data. Plans are shown for a while before the first of them
+ * is written. Rules of other owners are left in place (plan.ts).
  */
 import type { ControllerName } from '../controllers/registry.ts'
 import { NS_PER_S } from '../base/units.ts'
@@ -19,29 +18,29 @@ import { Watchdog, type Sight } from './watchdog.ts'
 /** One server at the end of a period. */
 export interface ServerSeen {
   readonly server: string
-  /** Rules in force as they were read; none where the server does not run TBF. */
+  /** Rules in force as read; empty if the server does not run TBF. */
   readonly rules: readonly RuleLine[]
-  /** `deltas` is undefined where a target was not measured. */
+  /** `deltas` is undefined if a target was not measured. */
   readonly targets: readonly {
     readonly target: string
     readonly deltas: unknown
   }[]
-  /** RPC/s that a job was served in the period, all targets. */
+  /** RPC/s served to a job in the period, all targets. */
   readonly servedPerSec: (jobId: string) => number
-  /** Whether a job is the system's own, which is never limited. */
+  /** True for a job of the system, which is never limited. */
   readonly isSystem: (jobId: string) => boolean
 }
 
 /** Source of decisions, one per target. */
-export interface Deciding {
-  /** Decides the period; every target was measured. */
+export interface DecisionSource {
+  /** Decides the period; requires measurements of every target. */
   decide(): readonly Decision[]
-  /** The last decisions again, which move no record. */
+  /** Returns the last decisions again; no record moves. */
   hold(): readonly Decision[]
 }
 
 /** Rules and timers of this session on a server. */
-export interface Standing {
+export interface SessionRules {
   /** Rules of this session may be in force. */
   readonly isWritten: boolean
   /** A timer of this session is open. */
@@ -61,12 +60,12 @@ export interface Standing {
 export type Action = 'none' | 'show' | 'announce' | 'write' | 'relax' | 'withdraw'
 
 /** Jobs without the rule that the controller wants for them, on one server. */
-export interface LeftOut {
+export interface UnthrottledJobs {
   readonly unmatchable: number
   readonly overCap: number
-  /** The system's own, which are never limited. */
+  /** Jobs of the system, which are never limited. */
   readonly exempt: number
-  /** With no place behind rules of somebody else. */
+  /** Jobs whose rule has no place behind rules of other owners. */
   readonly shut: number
 }
 
@@ -75,17 +74,18 @@ export interface StepTerms {
   readonly controller: ControllerName
   readonly fences: Fences
   readonly periodNs: number
-  /** A rate that differs by no more than this from the one in force is not sent, %. */
+  /** Deadband: a rate that differs by at most this from the one in force is not sent, %. */
   readonly deadbandPercent: number
 }
 
-/** One step; its rules and its plan are computed when they are asked for. */
+/** One step; its rules and its plan are computed on demand. */
 export class ServerStep {
   readonly sight: Sight
   readonly decisions: readonly Decision[]
   readonly #seen: ServerSeen
   readonly #terms: StepTerms
   #within: ReturnType<typeof fenced> | undefined
+  #rates: ReadonlyMap<string, number> | undefined
   #unmatchable = 0
   #plan: Plan | undefined
 
@@ -100,23 +100,25 @@ export class ServerStep {
     return this.#seen.server
   }
 
-  /** Rules that the decisions come to within the fences, highest priority first. */
+  /** Rules that follow from the decisions within the fences, highest priority first. */
   get rules(): readonly DesiredRule[] {
     return this.#fenced().rules
   }
 
-  /** From the rules in force to those wanted. Rates within the deadband stay: every change hands each class a fresh bucket. */
+  /**
+   * Plan from the rules in force to those wanted. Rates within the deadband stay, because every change hands each class a fresh bucket.
+   */
   get plan(): Plan {
     if (!this.#plan) {
       const { server, rules } = this.#seen
-      // A server without TBF takes no rule.
+      // A server without TBF accepts no rules.
       this.#plan = planRules(server, rules, rules.length > 0 ? this.#settled() : [])
     }
     return this.#plan
   }
 
-  /** Jobs that the controller wants a rule for and that get none. */
-  get left(): LeftOut {
+  /** Jobs that the controller wants a rule for but that get none. */
+  get left(): UnthrottledJobs {
     const { exempt, overCap } = this.#fenced().left
     return { unmatchable: this.#unmatchable, overCap, exempt, shut: this.plan.shut.length }
   }
@@ -139,9 +141,12 @@ export class ServerStep {
   }
 
   /** Rates by rule name. */
-  #inForce(): Map<string, number> {
-    const present = this.#seen.rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
-    return new Map(present.map((r) => [r.name, r.rate]))
+  #inForce(): ReadonlyMap<string, number> {
+    if (!this.#rates) {
+      const present = this.#seen.rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
+      this.#rates = new Map(present.map((r) => [r.name, r.rate]))
+    }
+    return this.#rates
   }
 
   #settled(): readonly DesiredRule[] {
@@ -154,19 +159,19 @@ export class ServerStep {
   }
 }
 
-/** Pause before a plan that did not come true is sent again; it doubles from the least to the most. */
+/** Pause before a failed plan is sent again; it doubles from the least to the most. */
 const PAUSE_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 
-/** The steps of one cluster: its mode, since when plans are shown, which servers are seen in part, and which refused their plans. */
+/** Control steps of one cluster: mode, shadow period, partially measured servers, and servers with failed plans. */
 export class ControlSteps {
   readonly #watchdog: Watchdog
-  /** Until when a server whose plan did not come true is left alone, and how long that pause is. */
+  /** End and length of the pause after a failed plan, by server. */
   readonly #pauses = new Map<string, { readonly untilNs: number; readonly pauseNs: number }>()
   #terms: StepTerms
   #mode: Mode
-  /** Until then plans are shown and not written: a controller is looked at before it acts. */
+  /** End of the shadow period, in which plans are shown but not written, so that a controller is reviewed before it acts. */
   #shadowNs: number
-  /** Since when plans have been shown. */
+  /** Start of showing plans. */
   #shownSinceNs: number | undefined
 
   constructor(terms: StepTerms, mode: Mode, nowNs: number) {
@@ -181,53 +186,53 @@ export class ControlSteps {
     return this.#mode
   }
 
-  /** What a controller may do at most. */
+  /** Bounds on the controller. */
   get fences(): Fences {
     return this.#terms.fences
   }
 
-  /** Time for which plans are still only shown although the mode is enforce, ns. */
+  /** Time for which plans are only shown although the mode is enforce, ns. */
   shadowLeftNs(nowNs: number): number {
     return this.#mode === 'enforce' ? Math.max(0, this.#shadowNs - nowNs) : 0
   }
 
-  /** Whether plans are written now. */
+  /** True while plans are written. */
   isWriting(nowNs: number): boolean {
     return this.#mode === 'enforce' && this.shadowLeftNs(nowNs) === 0
   }
 
   setMode(mode: Mode, nowNs: number): void {
     if (mode === 'advise') this.#shownSinceNs ??= nowNs
-    // Time in which its plans were shown already counts.
+    // Time in which its plans were already shown counts.
     if (mode === 'enforce') this.#shadowNs = (this.#shownSinceNs ?? nowNs) + this.fences.shadowNs
     if (mode === 'observe') this.#shownSinceNs = undefined
     this.#mode = mode
     this.#pauses.clear()
   }
 
-  /** Another controller is looked at before it acts. */
+  /** Changes the controller and starts a new shadow period. */
   setController(controller: ControllerName, nowNs: number): void {
     this.#terms = { ...this.#terms, controller }
     if (this.#mode === 'advise') this.#shownSinceNs = nowNs
     this.#shadowNs = nowNs + this.fences.shadowNs
   }
 
-  /** Settings that may change between two periods. */
+  /** Changes settings between two periods. */
   setTerms(terms: Pick<StepTerms, 'periodNs' | 'deadbandPercent'>): void {
     this.#terms = { ...this.#terms, ...terms }
   }
 
-  /** The step of one server for the period that ended at `nowNs`. */
-  take(seen: ServerSeen, deciding: Deciding, nowNs: number): ServerStep {
-    // The rules of a server are sums over its targets, so one target without a measure holds all of them, and after a while removes them.
+  /** Computes the step of one server for the period that ended at `nowNs`. */
+  take(seen: ServerSeen, deciding: DecisionSource, nowNs: number): ServerStep {
+    // The rules of a server are sums over its targets, so one unmeasured target holds all of them, and after a while removes them.
     const sight = this.#watchdog.look(seen.server, seen.targets, nowNs)
     if (this.#mode === 'observe') return new ServerStep(seen, this.#terms, sight, [])
     const decisions = sight === 'act' ? deciding.decide() : deciding.hold()
     return new ServerStep(seen, this.#terms, sight, decisions)
   }
 
-  /** Action that follows from a step in the present mode. */
-  actionOf(step: ServerStep, standing: Standing, nowNs: number): Action {
+  /** Returns the action on a step in the current mode. */
+  actionOf(step: ServerStep, standing: SessionRules, nowNs: number): Action {
     const isActing = step.sight === 'act'
     if (this.#mode !== 'enforce') {
       if (standing.isWritten || standing.isCovered) return 'withdraw'
@@ -235,18 +240,18 @@ export class ControlSteps {
     }
     if (step.sight === 'relax') return 'relax'
     if (this.shadowLeftNs(nowNs) === 0) return isActing && !this.#isPaused(step.server, nowNs) ? 'write' : 'none'
-    // Rules of a controller that was changed for this one.
+    // Rules of the previous controller.
     if (standing.isWritten) return 'withdraw'
     if (!isActing) return 'none'
     return step.rules.length > 0 ? 'announce' : 'show'
   }
 
-  /** A plan that was written came true. */
-  cameTrue(server: string): void {
+  /** Records a plan that was applied. */
+  planApplied(server: string): void {
     this.#pauses.delete(server)
   }
 
-  /** A plan that was written did not come true. @returns  the pause before the next one is, ns */
+  /** Records a plan that failed. @returns  the pause before the next one, ns */
   refused(server: string, nowNs: number): number {
     const pauseNs = Math.min(PAUSE_NS.most, (this.#pauses.get(server)?.pauseNs ?? PAUSE_NS.least / 2) * 2)
     this.#pauses.set(server, { untilNs: nowNs + pauseNs, pauseNs })

@@ -1,13 +1,12 @@
 /**
- * What every controller shares. A controller is a pure step: no clock, no I/O; the live loop and the simulation drive the
- * same object.
+ * Interface of all controllers. A controller is a pure step: no clock, no I/O; the live loop and the simulation drive the same object.
  */
 import type { ControllerName } from '../controllers/registry.ts'
 
-/** One job as one target saw it in the period that just ended. */
+/** One job on one target in the period that just ended. */
 export interface JobDemand {
   readonly jobId: string
-  /** Compute nodes of the job; undefined where no resource manager named them. */
+  /** Compute nodes of the job; undefined if no resource manager reported them. */
   readonly nodes: number | undefined
   /** RPCs that the target served for the job in the period. */
   readonly served: number
@@ -25,34 +24,34 @@ export interface Observation {
   readonly jobs: readonly JobDemand[]
 }
 
-/** What one job may use of one target in the next period. */
+/** Allocation of one job on one target for the next period. */
 export interface Allocation {
   readonly jobId: string
   /** Tokens (RPCs) for the next period. */
   readonly tokens: number
-  /** The rule rate that this means, RPC/s, integer >= 1. */
+  /** Equivalent rule rate, RPC/s, integer >= 1. */
   readonly ratePerSec: number
   /** Tokens lent (+) or borrowed (-) so far on this target; 0 for controllers without a ledger. */
   readonly record: number
-  /** What moved in this period's ledger (new record - old record). */
+  /** Change of the record in this period (new record - old record). */
   readonly recordDelta: number
 }
 
-/** The desired state for one target. Not commands: `plan.ts` compares it with what the server has. */
+/** The desired state for one target. Not commands: `plan.ts` compares it with the server's rules. */
 export interface Decision {
   readonly target: string
   readonly atNs: number
   /** Token budget of the period, RPCs. */
   readonly budget: number
-  /** One entry per job that is to have a rule, highest priority first: the active ones, or all known where shares are fixed. */
+  /** One entry per job that gets a rule, highest priority first: the active ones, or all known ones for fixed shares. */
   readonly allocations: readonly Allocation[]
-  /** Ledger of every job ever seen, also the idle ones; sums to 0. */
+  /** Ledger of every job ever seen, including idle ones; sums to 0. */
   readonly records: ReadonlyMap<string, number>
 }
 
 export interface Controller {
   readonly name: ControllerName
-  /** Never throws on bad input: a job that cannot be counted is left out. */
+  /** Never throws on bad input: an uncountable job is omitted. */
   step(observation: Observation): Decision
 }
 

@@ -1,20 +1,20 @@
-/** Finds a rule that matches all that another one does, without trying every pair. */
+/** Index for finding a rule that matches everything another one does, without testing every pair. */
 import { covers, type Shape } from './condition-shape.ts'
 
-/** What the job ids that an item matches begin with. */
+/** Literal prefix of the job ids that an item matches. */
 const headOf = (item: string): string => {
   const star = item.indexOf('*')
   return star < 0 ? item : item.slice(0, star)
 }
 
 /**
- * Conditions in the order in which they are added. One that covers another must, in one of its alternatives, have an item that
- * begins as the other's job id does, or not ask for job ids at all.
+ * Conditions in insertion order. One that covers another must, in one of its alternatives, have an item with a prefix of the other's job
+ * id, or no job id condition at all.
  */
 export class CoverIndex<T> {
   readonly #all: { readonly value: T; readonly shape: Shape }[] = []
   readonly #byHead = new Map<string, number[]>()
-  /** Indices of those with an alternative that takes any job id. */
+  /** Indices of conditions with an alternative that accepts any job id. */
   readonly #open: number[] = []
   #longest = 0
 
@@ -36,7 +36,7 @@ export class CoverIndex<T> {
     }
   }
 
-  /** The first one that matches all that `shape` does; undefined where none is known to. */
+  /** Returns the first one known to match everything that `shape` does; undefined if there is none. */
   firstCovering(shape: Shape): T | undefined {
     const [narrow] = shape
     if (!narrow) return undefined

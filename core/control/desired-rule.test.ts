@@ -1,7 +1,7 @@
 import { isControllerRule } from '../controllers/registry.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseCommandLine } from '../emulator/words.ts'
+import { parseCommandLine } from '../emulator/shell/command-line.ts'
 import { setParamCommand } from '../lustre/lctl.ts'
 import { parseConditions } from '../tbf/conditions.ts'
 import { parseRuleCommand, RULE_NAME_MAX } from '../tbf/rule-command.ts'
@@ -54,7 +54,7 @@ describe('isMatchable', () => {
     expect(taken).toBeGreaterThan(200)
   })
 
-  it('refuses what the grammar or a shell reads otherwise, and ids that no server keeps', () => {
+  it('refuses ids with a meaning in the grammar or a shell, and ids that no server stores', () => {
     const meaning = [
       ' ',
       ',',
@@ -124,7 +124,7 @@ describe('rule names', () => {
 })
 
 describe('desiredRules', () => {
-  it('adds up what the targets of a server allocate to a job, and keeps their order', () => {
+  it('sums the allocations of a server’s targets by job, and keeps their order', () => {
     const { rules, left } = desiredRules('adaptbf', 'oss01', [
       decision('OST0000', [
         ['b', 30],

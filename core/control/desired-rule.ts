@@ -1,7 +1,7 @@
 /**
- * The rules that a controller wants on one server, and the names they go by.
+ * Rules that a controller wants on one server, and their names.
  *
- * A name is the controller's prefix and ten hexadecimal digits of (server, job id). Rules of any other name are never touched.
+ * A name is the controller's prefix and ten hexadecimal digits of (server, job id). Rules with other names are never touched.
  */
 import { METADATA_CONTROLLER } from '../controllers/definitions.ts'
 import { definitionOf, type ControllerName, type RulingController } from '../controllers/registry.ts'
@@ -12,7 +12,7 @@ import type { Decision } from './controller.ts'
 
 export interface DesiredRule {
   readonly name: string
-  /** As it is sent, for example `jobid={4690.python.u1021}`. */
+  /** As sent, for example `jobid={4690.python.u1021}`. */
   readonly conditions: string
   /** RPC/s per class, integer 1..999999. */
   readonly rate: number
@@ -21,30 +21,29 @@ export interface DesiredRule {
 export const ruleName = (controller: RulingController, server: string, jobId: string): string =>
   `${definitionOf(controller).rulePrefix}_${shortHash(`${server}\u0000${jobId}`)}`
 
-/** A rule of the metadata controller: one job, and the RPC opcodes of one service that it holds (none: all of them). */
+/** Name of a rule of the metadata controller: one job, and the RPC opcodes of one service that it limits (none: all of them). */
 export const metadataRuleName = (server: string, service: string, jobId: string, opcodes: readonly string[]): string =>
   `${METADATA_CONTROLLER.rulePrefix}_${shortHash([server, service, jobId, ...opcodes].join('\u0000'))}`
 
 /**
- * Whether a rule can match exactly this job id: job ids are text that any user chooses, and the grammar has no quoting.
- * Blanks, braces, `,`, `&` and `*` have a meaning there; longer ids never match; quotes and control characters are kept
- * away from shells.
+ * True if a rule can match exactly this job id: job ids are text that any user chooses, and the grammar has no quoting. Blanks, braces,
+ * `,`, `&` and `*` have a meaning in it; longer ids never match; quotes and control characters are excluded for shells.
  */
 export const isMatchable = (jobId: string): boolean =>
   jobId.length > 0 && jobId.length <= JOB_ID_MAX && /^[A-Za-z0-9.@_:/+#%=~^-]+$/.test(jobId)
 
 /**
- * Most rules that a controller keeps on one server: what one timer can name within the 128 KiB that Linux gives one
- * argument, and a fence against whoever makes up job ids.
+ * Most rules of a controller on one server: the number that one timer can name within the 128 KiB that Linux allows per argument, and a
+ * bound against invented job ids.
  */
 export const RULES_MAX = 1_000
 
 /**
- * One server's rules from the decisions of its targets. A rule of `ost_io` acts on the whole server, so a job's rate is
- * the sum of what its targets allocate (spec/adaptbf A23), as far as a rule takes it.
+ * Derives one server's rules from the decisions of its targets. A rule of `ost_io` acts on the whole server, so a job's rate is the sum
+ * of its targets' allocations (spec/adaptbf A23), up to a rule's maximum.
  *
  * @param decisions  one per target of the server.
- * @returns          highest priority first. Jobs that no rule can name, and those beyond RULES_MAX, are left out and counted.
+ * @returns          highest priority first. Jobs that no rule can name, and those beyond RULES_MAX, are omitted and counted.
  */
 export function desiredRules(
   controller: ControllerName,
@@ -68,10 +67,10 @@ export function desiredRules(
 }
 
 /**
- * Checks whether the rules of the last decision are gone: none of its jobs has a rule any more, although it could have one. A single missing
- * rule may have been stopped by hand; if all are missing, the server was replaced or the timer stopped them.
+ * Checks whether the rules of the last decision are gone: none of its jobs has a rule any more, although a rule is possible. A single
+ * missing rule may have been stopped manually; if all are missing, the server was replaced or the timer stopped them.
  *
- * @param jobIds  those that the last decision gave tokens.
+ * @param jobIds  jobs with tokens in the last decision.
  * @param names   rules in force on the server.
  */
 export function haveLapsed(

@@ -1,17 +1,17 @@
-/** In what the rules of servers differ that should have the same. */
+/** Configuration drift between servers. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { disagreements } from './queue-list.ts'
 import { counted, listed } from './sentence.ts'
 import { cptsOf, DEFAULT_RULE, headOf, isSameHead, QUEUES, writtenRules, type ServerRules } from './server-rules.ts'
 
-/** One way in which servers that should have the same rules do not. */
+/** One difference between servers that should have the same rules. */
 export interface Drift {
   readonly kind: 'type' | 'missing' | 'rate' | 'conditions' | 'order' | 'cpts'
-  /** Empty for what is not about one rule. */
+  /** Empty if not about one rule. */
   readonly rule: string
   readonly queue: Queue
-  /** Servers that differ from most of the others. */
+  /** Servers that differ from the majority. */
   readonly servers: readonly string[]
   readonly text: string
 }
@@ -22,7 +22,7 @@ interface Head {
   readonly byName: ReadonlyMap<string, RuleLine>
 }
 
-/** Groups servers by a value, the largest group first; equal groups in the order of the servers. */
+/** Groups servers by a value, the largest group first; ties in the order of the servers. */
 function groups<T>(all: readonly { server: string; value: T }[]): { value: T; servers: string[] }[] {
   const out = new Map<T, string[]>()
   for (const { server, value } of all) out.set(value, [...(out.get(value) ?? []), server])
@@ -30,9 +30,9 @@ function groups<T>(all: readonly { server: string; value: T }[]): { value: T; se
 }
 
 function typeDrift(servers: readonly ServerRules[], queue: Queue): Drift[] {
-  const words = (type: string | undefined): string =>
+  const typeText = (type: string | undefined): string =>
     type === undefined ? 'no TBF' : type === '' ? 'generic tbf' : `tbf ${type}`
-  const [most, ...rest] = groups(servers.map((s) => ({ server: s.server, value: words(s.tbf[queue]) })))
+  const [most, ...rest] = groups(servers.map((s) => ({ server: s.server, value: typeText(s.tbf[queue]) })))
   return rest.map(({ value, servers: on }) => {
     const text = `${listed(on)} ${on.length === 1 ? 'runs' : 'run'} ${value} on ${queue}, ${most?.value ?? ''} elsewhere`
     return { kind: 'type', rule: '', queue, servers: on, text }
@@ -72,16 +72,16 @@ function orderDrift(names: readonly string[], queue: Queue, heads: readonly Head
     const here = value.split(' ')
     const rule = here[here.findIndex((n, i) => n !== usual[i])] ?? ''
     const behind = here[here.indexOf(rule) + 1] ?? ''
-    const text = `${rule} stands before ${behind} on ${listed(servers)}, not elsewhere`
+    const text = `${rule} is before ${behind} on ${listed(servers)}, not elsewhere`
     return { kind: 'order', rule, queue, servers, text }
   })
 }
 
 /**
- * In what servers differ: rules that some lack, other rates or conditions, another order, another TBF type, and CPTs of one
- * server that disagree, as a command that failed midway leaves them.
+ * Returns the differences between servers: missing rules, other rates or conditions, another order, another TBF type, and CPTs of one
+ * server that disagree after a command that failed midway.
  *
- * @param isPrivate  rules that are decided server by server and need not be alike (a controller's).
+ * @param isPrivate  rules that are decided per server and may differ (a controller's).
  */
 export function driftOf(servers: readonly ServerRules[], isPrivate: (rule: string) => boolean = () => false): Drift[] {
   const read = servers.map((s) => ({ server: s.server, rules: writtenRules(s) }))

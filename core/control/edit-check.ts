@@ -1,4 +1,4 @@
-/** Whether a server would take an edit at all: its syntax, its fields, and whether TBF runs where it goes. */
+/** Validation of an edit against a server: syntax, fields, and whether TBF runs on its queues. */
 import { fail, ok, type Result } from '../base/result.ts'
 import { errnoText, type Errno } from '../lustre/errno.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
@@ -8,7 +8,7 @@ import type { RuleEdit } from './rule-edit.ts'
 import { QUEUES, typeOn, type ServerRules } from './server-rules.ts'
 
 export interface EditFault {
-  /** What the server answers; undefined where only Sluice refuses. */
+  /** Error of the server; undefined if only Sluice refuses. */
   readonly errno: Errno | undefined
   readonly text: string
 }
@@ -16,13 +16,13 @@ export interface EditFault {
 const refuse = (errno: Errno, why: string): Result<never, EditFault> =>
   fail({ errno, text: `${why}: ${errnoText(errno)}` })
 
-/** Queues that an edit means on a server. */
+/** Queues that an edit applies to on a server. */
 export function queuesOf(edit: Pick<RuleEdit, 'queue'>, hp: boolean): readonly Queue[] {
   if (edit.queue !== 'both') return [edit.queue]
   return hp ? QUEUES : ['reg']
 }
 
-/** The value of an edit as it would be written by itself. */
+/** Returns the command value of a single edit. */
 export function valueOf(edit: RuleEdit): string {
   const selector = edit.queue === 'both' ? '' : `${edit.queue} `
   if (edit.verb === 'stop') return `${selector}stop ${edit.name}`
@@ -33,21 +33,21 @@ export function valueOf(edit: RuleEdit): string {
 }
 
 /**
- * The first control character of a condition. Servers take them and print them as they are: a line break makes a rule that
- * cannot be read back, so that nothing could tell whether it stands.
+ * Index of the first control character in a condition. Servers accept and print them verbatim: a line break makes a rule that cannot be
+ * parsed, so its presence could not be verified.
  */
 export const controlCharacter = (conditions: string): number => conditions.search(/[\x00-\x1f\x7f]/)
 
 /**
- * Checks one edit against a server, in the server's order: syntax, then the running policy. Whether its rules exist depends on
- * the other edits and is found when they are applied.
+ * Checks one edit against a server, in the server's order: syntax, then the running policy. The existence of its rules depends on the
+ * other edits and is checked when they are applied.
  *
- * @returns  the edit with its conditions as the server will echo them, in the form in which they are written.
+ * @returns  the edit with its conditions as echoed by the server, in written form.
  */
 export function checkEdit(edit: RuleEdit, server: ServerRules): Result<RuleEdit, EditFault> {
   const { rules } = server.profile
   if (edit.verb === 'start' && controlCharacter(edit.conditions) >= 0) {
-    return fail({ errno: undefined, text: `the conditions of ${edit.name} have a control character` })
+    return fail({ errno: undefined, text: `the conditions of ${edit.name} contain a control character` })
   }
   let echoed = edit
   for (const queue of queuesOf(edit, server.hp)) {
@@ -55,7 +55,7 @@ export function checkEdit(edit: RuleEdit, server: ServerRules): Result<RuleEdit,
     const read = parseRuleCommand(valueOf({ ...edit, queue }), { rules, type: type ?? null, hp: server.hp })
     if (!read.ok) return refuse(read.error.errno, read.error.why)
     if (edit.name.length > RULE_NAME_MAX) {
-      return fail({ errno: undefined, text: `this release cuts ${edit.name} to ${RULE_NAME_MAX} characters` })
+      return fail({ errno: undefined, text: `this release truncates ${edit.name} to ${RULE_NAME_MAX} characters` })
     }
     if (!type) return refuse('ENODEV', `TBF does not run on ${queue} of ${server.server}`)
     if (edit.verb !== 'start' || read.value.verb !== 'start') continue

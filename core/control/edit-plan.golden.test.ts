@@ -1,4 +1,4 @@
-/** What plans look like: the commands, their inverse and the words, for what operators do. */
+/** Plans for typical operator edits: commands, inverse and notes. */
 import { describe, expect, it } from 'vitest'
 import { readServer, rulesText, serviceWith, write } from '../../tests/rule-oracle.ts'
 import { planEdits, type EditPlan } from './edit-plan.ts'
@@ -67,7 +67,7 @@ describe('one change', () => {
     ])
   })
 
-  it('of place alone is followed by a start that makes servers match anew, and says so', () => {
+  it('of position alone is followed by a start that forces reclassification, with a note', () => {
     const p = plan({ verb: 'change', name: 'backup', rank: 'ml_share', queue: 'reg' })
     expect(values(p)).toEqual({
       go: [
@@ -84,10 +84,10 @@ describe('one change', () => {
     expect(p.notes).toEqual([
       {
         code: 'MATCH_ANEW',
-        text: 'Servers do not match known classes anew when only the order changes. sluice_rematch is started last in the list, where it matches nothing, and stopped: its start makes them look again.',
+        text: 'Reordering alone does not reclassify existing TBF classes; sluice_rematch, a rule that matches nothing, is started and stopped to force it.',
       },
     ])
-    // Another start that follows anyway does the same.
+    // Another start that follows anyway has the same effect.
     expect(
       values(plan({ verb: 'change', name: 'backup', rank: 'ml_share', queue: 'reg' }, { ...hog, rank: 'default' })).go,
     ).toEqual(['reg change backup rank=ml_share', 'reg start hog4690 jobid={4690.*} rate=400 rank=default'])
@@ -157,7 +157,7 @@ describe('several changes', () => {
     expect(same.notes).toEqual([{ code: 'NO_CHANGE', text: 'Nothing changes on oss01.' }])
   })
 
-  it('replace a rule behind a stand-in, so that its limit holds all the while', () => {
+  it('replace a rule behind a temporary one, so that its limit applies throughout', () => {
     const p = plan(
       { verb: 'stop', name: 'backup', queue: 'reg' },
       { ...hog, name: 'backup', rank: 'default', rate: 10 },
@@ -169,8 +169,8 @@ describe('several changes', () => {
       'reg stop sluice_9a87acb',
     ])
     expect(p.notes.map((n) => n.text)).toEqual([
-      'backup is replaced under its name: sluice_9a87acb holds the new limit while backup is gone.',
-      'No server tells whether backup was realtime: the inverse starts without it.',
+      'backup is replaced under the same name: sluice_9a87acb applies the new limit while backup is stopped.',
+      'Servers do not report whether backup was realtime: the rollback starts it without it.',
     ])
   })
 })
@@ -188,13 +188,13 @@ describe('a plan', () => {
     expect(planEdits(server, [hog]).refillTokens).toBe(0)
   })
 
-  it('warns where its inverse cannot know all of a rule, and restores what it does know', () => {
+  it('warns if its inverse lacks a realtime flag, and restores the rest', () => {
     const stop = { verb: 'stop', name: 'ml_share', queue: 'reg' } as const
     const unknown = plan(stop)
     expect(unknown.notes).toEqual([
       {
         code: 'REALTIME_UNKNOWN',
-        text: 'No server tells whether ml_share was realtime: the inverse starts without it.',
+        text: 'Servers do not report whether ml_share was realtime: the rollback starts it without it.',
       },
     ])
     const server = { ...readServer(serviceWith('tbf jobid', PRESENT)), realtime: new Map([['ml_share', true]]) }
@@ -210,18 +210,18 @@ describe('a plan', () => {
       'EPERM',
       'default cannot be stopped: Operation not permitted',
     ],
-    ['a name twice', { ...hog, name: 'backup' }, 'EEXIST', 'backup is there already: File exists'],
+    ['a name twice', { ...hog, name: 'backup' }, 'EEXIST', 'backup already exists: File exists'],
     [
       'an unknown rule changed',
       { verb: 'change', name: 'nosuch', rate: 1, queue: 'reg' },
       'ENOENT',
-      'nosuch is not there: No such file or directory',
+      'nosuch does not exist: No such file or directory',
     ],
     [
       'an unknown rank',
       { ...hog, rank: 'nosuch' },
       'ENOENT',
-      'nosuch is not there to stand before: No such file or directory',
+      'cannot be placed before nosuch, which does not exist: No such file or directory',
     ],
     [
       'a long name',
@@ -240,7 +240,7 @@ describe('a plan', () => {
       'default moved',
       { verb: 'change', name: 'default', rank: 'ml_share', queue: 'reg' },
       undefined,
-      'the place of default changes nothing: it is used only when no rule matches',
+      'the position of default has no effect: it applies only when no rule matches',
     ],
   ])('leaves out %s and carries out the rest', (_, wrong, errno, text) => {
     const p = plan(wrong, { ...hog, name: 'good' })
@@ -262,12 +262,12 @@ describe('a plan', () => {
     for (const c of ['\n', '\r', '\0', '\u007f']) {
       expect(plan({ ...hog, conditions: `jobid={a${c}b}` })).toMatchObject({
         commands: [],
-        refused: [{ errno: undefined, text: 'the conditions of hog4690 have a control character' }],
+        refused: [{ errno: undefined, text: 'the conditions of hog4690 contain a control character' }],
       })
     }
   })
 
-  it('puts new rules first without naming one of a controller, each as slow as those before it until all stand', () => {
+  it('puts new rules first without naming a controller’s rule, each at the lowest rate before it until all are started', () => {
     const service = serviceWith('tbf jobid', [...PRESENT, 'reg start ab_0123456789 jobid={x} rate=7'])
     const all = ['wide', 'slow', 'mid'].map((name, i): RuleEdit => ({ ...hog, name, rate: [400, 20, 90][i] as number }))
     expect(values(planEdits(readServer(service), all)).go).toEqual([
@@ -278,7 +278,7 @@ describe('a plan', () => {
     ])
   })
 
-  it('says that a rule to be stopped is not there', () => {
+  it('notes that a rule to be stopped does not exist', () => {
     expect(plan({ verb: 'stop', name: 'gone', queue: 'reg' }).notes).toEqual([
       { code: 'NOT_THERE', text: 'gone is not on oss01.' },
       { code: 'NO_CHANGE', text: 'Nothing changes on oss01.' },
@@ -287,14 +287,14 @@ describe('a plan', () => {
 
   it('makes CPTs alike that a failed command left different, where it touches them', () => {
     const service = serviceWith('tbf jobid', ['reg start a jobid={a} rate=5', 'hp start b jobid={b} rate=5'])
-    // a exists on hp nowhere: the walk ends at CPT 0 hp, and CPT 1 keeps the old rate.
+    // Rule a does not exist on hp: the walk ends at CPT 0 hp, and CPT 1 keeps the old rate.
     expect(service.writeRule('change a rate=9').ok).toBe(false)
     const server = readServer(service)
     const p = planEdits(server, [{ verb: 'change', name: 'a', rate: 9, queue: 'reg' }])
     expect(values(p).go).toEqual(['reg change a rate=9'])
     expect(p.notes.map((n) => n.code)).toEqual(['CPTS_DISAGREE'])
     expect(p.notes[0]?.text).toBe(
-      'On oss01 a has rate 9 on CPT 0, 5 on CPT 1 of reg. The inverse does not restore that.',
+      'On oss01 a has rate 9 on CPT 0, 5 on CPT 1 of reg. The rollback does not restore that.',
     )
 
     expect(service.writeRule('start c jobid={c} rate=5 rank=a').ok).toBe(false)
@@ -340,7 +340,7 @@ describe('a plan', () => {
     expect(before).toContain('odd  jobid  =  { a   b },  jobid={c} 5')
   })
 
-  it('of a thousand rules of others touches none of them', () => {
+  it('among a thousand foreign rules touches none of them', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `reg start f${i} jobid={${i}.x} rate=5`)
     const server = readServer(serviceWith('tbf jobid', many, { cpts: 1 }))
     const p = planEdits(server, [hog, { verb: 'change', name: 'f500', rank: 'f999', queue: 'reg' }])

@@ -68,7 +68,7 @@ const firstMatch = (head: readonly RuleLine[], jobId: string): string =>
   head.find((r) => r.name !== 'default' && shapeMatches(shapeOf(r.conditions, JOBID) ?? [], { jobId }))?.name ??
   'default'
 
-/** The edits one after the other, as they were staged; the same start once more is taken for the first one. */
+/** Applies the edits one after the other, in staging order; a repeated start counts as the first one. */
 function writeAsStaged(service: Service, edits: readonly RuleEdit[], left: ReadonlySet<number>): void {
   edits.forEach((e, i) => {
     if (left.has(i)) return
@@ -81,7 +81,7 @@ function writeAsStaged(service: Service, edits: readonly RuleEdit[], left: Reado
 }
 
 describe('a plan of edits', () => {
-  it('leaves what the edits in their order leave, and its inverse restores the lists to the byte', () => {
+  it('has the result of the edits in order, and its inverse restores the lists exactly', () => {
     let planned = 0
     fc.assert(
       fc.property(presents, fc.array(edit, { maxLength: 7 }), fc.boolean(), (present, edits, isKnown) => {
@@ -148,7 +148,7 @@ describe('a plan of edits', () => {
           service.enqueue(0, 0, 'reg', { jobId, nid: '0@lo' })
           plan.commands.forEach((c, i) => {
             write(service, c.value)
-            // Until its next RPC a class runs as it ran before, whatever becomes of its rule.
+            // Until its next RPC a class keeps its previous rule, even if that changed.
             if (!arrives[i % arrives.length]) return
             service.enqueue(0, 0, 'reg', { jobId, nid: '0@lo' })
             const bound = headOf(readServer(service).rules, 'reg', 0).find((r) => r.ref > 0)
@@ -160,7 +160,7 @@ describe('a plan of edits', () => {
     )
   })
 
-  it('is on a known class what it is on the list: after the last command every class runs under its first match', () => {
+  it('applies to existing classes: after the last command every class runs under its first match', () => {
     fc.assert(
       fc.property(presents, fc.array(edit, { maxLength: 5 }), (present, edits) => {
         const service = serviceWith('tbf jobid', present)

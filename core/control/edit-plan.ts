@@ -1,9 +1,8 @@
 /**
- * The plan for one server from what an operator staged: the fewest commands in a safe order, their inverse, and what a
- * read-back must find.
+ * Plan for an operator's staged edits on one server: the fewest commands in a safe order, their inverse, and the expected read-back.
  *
- * Rules of somebody else are touched only where an edit names them; `default` is never stopped. Source: spec/lustre 1.2, 2.4;
- * measured A10 (partial application), B1 (a change refills), B2 (a rank does not match known classes anew).
+ * Rules of other owners are touched only if an edit names them; `default` is never stopped. Source: spec/lustre 1.2, 2.4; measured A10
+ * (partial application), B1 (a change refills), B2 (a rank does not reclassify existing classes).
  */
 import { shortHash } from '../base/hash.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
@@ -24,11 +23,11 @@ import { afterPlan } from './simulate.ts'
 
 export type PlanNoteCode =
   | 'MATCH_ANEW' // a rule is started and stopped so that a new order takes effect
-  | 'STAND_IN' // a rule is replaced under its name behind a stand-in
-  | 'REALTIME_UNKNOWN' // the inverse starts a rule whose realtime flag nobody can read
-  | 'CPTS_DISAGREE' // the CPTs do not have the same rules; the plan makes them alike where it touches them
-  | 'NOT_THERE' // a rule that is to be stopped is not there
-  | 'NO_CHANGE' // the edits leave everything as it is
+  | 'STAND_IN' // a rule is replaced under the same name while a temporary rule applies its limit
+  | 'REALTIME_UNKNOWN' // the inverse starts a rule whose realtime flag is unknown
+  | 'CPTS_DISAGREE' // the CPTs have different rules; the plan makes the rules that it touches equal
+  | 'NOT_THERE' // a rule to be stopped does not exist
+  | 'NO_CHANGE' // the edits change nothing
 
 export interface PlanNote {
   readonly code: PlanNoteCode
@@ -38,28 +37,28 @@ export interface PlanNote {
 export interface EditPlan {
   readonly server: string
   readonly commands: readonly RuleCommandLine[]
-  /** Restores lists, conditions and rates to the byte; to be sent in this order. */
+  /** Restores lists, conditions and rates exactly; to be sent in this order. */
   readonly inverse: readonly RuleCommandLine[]
   readonly diff: readonly (DiffLine & QueueDiffLine)[]
-  /** Edits that a server would refuse, or that cannot be carried out; the plan goes without them. */
+  /** Edits that a server would refuse, or that are impossible; they are left out of the plan. */
   readonly refused: readonly Refusal[]
   readonly notes: readonly PlanNote[]
-  /** Tokens that changes of rate hand out at once: depth x classes of each changed rule, all CPTs and queues. */
+  /** Initial burst, tokens: depth x classes of each rule with a changed rate, all CPTs and queues. */
   readonly refillTokens: number
-  /** Every head as it must be read back, and as it was: conditions as written; `ref` is that of before. */
+  /** Every head as expected in the read-back, and before the plan: conditions as written; `ref` is the old value. */
   readonly expected: readonly RuleLine[]
   readonly before: readonly RuleLine[]
   /** Names of the rules that the plan writes. */
   readonly touched: readonly string[]
-  /** The lists of CPT 0 after the plan with what was changed and removed, per queue. */
+  /** Lists of CPT 0 after the plan, with changed and removed rules, per queue. */
   readonly preview: Readonly<Record<Queue, readonly PreviewLine[]>>
 }
 
-/** Our helper rules; each is gone when its plan is through, unless the plan was cut off. */
+/** Helper rules of Sluice; removed by the end of the plan unless it is interrupted. */
 const REMATCH_RULE = `${HELPER_PREFIX}rematch`
 const standInName = (rule: string): string => `${HELPER_PREFIX}${shortHash(rule).slice(0, 7)}`
 
-/** A condition that no request meets, by the first field of the type; behind all rules and at the rate of `default` anyway. */
+/** A condition that no request matches, by the first field of the type; behind all rules and at the rate of `default` anyway. */
 const NOTHING = {
   jobid: 'jobid={sluice.matches.nothing}',
   nid: 'nid={255.255.255.255@tcp}',
@@ -72,7 +71,7 @@ const NOTHING = {
 
 /**
  * @param first  field of the TBF type.
- * @param list   the rules that are there: what an earlier plan left behind keeps its name.
+ * @param list   the present rules: leftovers of an earlier plan keep their names.
  */
 export function helpersFor(first: Field | undefined, list: readonly Item[]): HelperRules {
   const taken = new Set(list.map((i) => i.name))
@@ -121,11 +120,11 @@ interface Indexed {
   readonly index: number
 }
 
-/** That an inverse must start rules without knowing all of them. */
-export const realtimeUnknown = (names: readonly string[]): string =>
-  `No server tells whether ${listed(names)} ${names.length === 1 ? 'was' : 'were'} realtime: the inverse starts without it.`
+/** Note that the inverse must start rules whose realtime flag is unknown. */
+export const realtimeUnknownNote = (names: readonly string[]): string =>
+  `Servers do not report whether ${listed(names)} ${names.length === 1 ? 'was' : 'were'} realtime: the rollback starts ${names.length === 1 ? 'it' : 'them'} without it.`
 
-/** Restarted by the inverse, with a flag that cannot be read. */
+/** Rules restarted by the inverse whose realtime flag cannot be read. */
 function restartedUnknown({ from, to }: QueuePlan): string[] {
   const kept = new Set(to.map((i) => i.id))
   return from.filter((i) => !kept.has(i.id) && i.realtime === undefined).map((i) => i.name)
@@ -144,23 +143,23 @@ function notesOf(
   if (rematch !== undefined) {
     add(
       'MATCH_ANEW',
-      `Servers do not match known classes anew when only the order changes. ${rematch} is started last in the list, where it matches nothing, and stopped: its start makes them look again.`,
+      `Reordering alone does not reclassify existing TBF classes; ${rematch}, a rule that matches nothing, is started and stopped to force it.`,
     )
   }
   const swapped = [...new Set(ops.filter((o) => o.step === 'swap' && o.verb === 'start').map((o) => o.name))]
   for (const name of swapped) {
     add(
       'STAND_IN',
-      `${name} is replaced under its name: ${standInName(name)} holds the new limit while ${name} is gone.`,
+      `${name} is replaced under the same name: ${standInName(name)} applies the new limit while ${name} is stopped.`,
     )
   }
   const unknown = [...new Set(plans.flatMap(restartedUnknown))]
-  if (unknown.length > 0) add('REALTIME_UNKNOWN', realtimeUnknown(unknown))
+  if (unknown.length > 0) add('REALTIME_UNKNOWN', realtimeUnknownNote(unknown))
   const uneven = QUEUES.flatMap((q) => disagreements(rules, q))
   if (uneven.length > 0) {
     add(
       'CPTS_DISAGREE',
-      `On ${server.server} ${uneven.map((u) => u.text).join('; ')}. The inverse does not restore that.`,
+      `On ${server.server} ${uneven.map((u) => u.text).join('; ')}. The rollback does not restore that.`,
     )
   }
   for (const { edit } of edits) {
@@ -181,7 +180,7 @@ function refillTokens(commands: readonly RuleCommandLine[], rules: readonly Rule
   return tokens
 }
 
-/** Refusals of both queues, each once: an edit that one queue refuses is refused. */
+/** Merges the refusals of both queues: an edit refused by one queue is refused. */
 function mergeRefusals(all: readonly Refusal[]): Refusal[] {
   const seen = new Map<number, Refusal>()
   for (const r of all) if (!seen.has(r.edit)) seen.set(r.edit, r)
@@ -191,12 +190,12 @@ function mergeRefusals(all: readonly Refusal[]): Refusal[] {
 /**
  * Plans staged edits on one server.
  *
- * Edits are taken together: what cancels out is not sent, and a change to what is there already is not sent, because every
- * change fills the buckets of the rule's classes. An edit that a server would refuse is left out on both queues and named.
+ * Edits are combined: those that cancel out are not sent, nor is a change to the current value, because every change fills the buckets of
+ * the rule's classes. An edit that a server would refuse is left out on both queues and reported.
  */
 export function planEdits(server: ServerRules, edits: readonly RuleEdit[]): EditPlan {
   const rules = writtenRules(server)
-  // A controller may stop its rules at any moment: a plan that names one does not hold until it is sent.
+  // A controller may stop its rules at any time: a plan that names one may be invalid when it is sent.
   const namesNone = rules.some((r) => isControllerRule(r.name))
   const planAll = (): QueuePlan[] => QUEUES.map((q) => planQueue(server, rules, q, taken, namesNone))
   const refused: Refusal[] = []

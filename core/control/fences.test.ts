@@ -16,7 +16,7 @@ const own = (job: string, rate: number): DesiredRule => ({
 })
 const OURS = new Set(JOBS.map((j) => own(j, 1).name))
 
-/** Rules of an operator: started, moved and stopped between the steps of a controller. */
+/** Rules of an operator: started, moved and stopped between a controller's steps. */
 const operator = fc.oneof(
   fc
     .tuple(
@@ -45,7 +45,7 @@ const matches = (conditions: string, job: string): boolean =>
     ?.split(' ')
     .some((item) => jobIdPattern(item)(job)) === true
 
-/** By job: the rule of somebody else that decides its requests; undefined where ours or `default` does. */
+/** Foreign rule that decides a job's requests, by job; undefined if a controller's rule or `default` does. */
 function decided(service: Service): (string | undefined)[] {
   const head = writtenRules(readServer(service)).filter((r) => r.queue === 'reg' && r.cpt === 0)
   return JOBS.map((job) => {
@@ -59,7 +59,7 @@ const foreign = (service: Service): string =>
     .filter((l) => !OURS.has(l.split(' ')[0] ?? ''))
     .join('\n')
 
-describe('a controller among rules of somebody else', () => {
+describe('a controller among foreign rules', () => {
   it('never changes which of them decides a request, nor anything of them, whatever the two do in turn', () => {
     let kept = 0
     fc.assert(
@@ -70,11 +70,12 @@ describe('a controller among rules of somebody else', () => {
             service.writeRule(s)
             continue
           }
-          const [was, list] = [decided(service), foreign(service)]
+          const was = decided(service)
+          const list = foreign(service)
           const plan = planRules('oss01', readServer(service).rules, s)
           for (const c of plan.commands) {
             write(service, c.value)
-            // Also between two commands. Where an operator put a rule below one of ours, it decides once ours is gone.
+            // Also between two commands. A foreign rule placed below a controller's rule decides once that is gone.
             expect(decided(service).map((now, i) => was[i] === undefined || was[i] === now)).not.toContain(false)
           }
           expect(foreign(service)).toBe(list)
@@ -126,7 +127,7 @@ describe('a controller among rules of somebody else', () => {
     expect(planRules('oss01', [], wanted)).toMatchObject({ commands: [], inverse: [] })
   })
 
-  it('gets no rule where somebody else’s is the last of the list', () => {
+  it('gets no rule if a foreign rule is the last of the list', () => {
     const service = serviceWith('tbf jobid', ['start cap jobid={4690.*} rate=20', 'change default rank=cap'])
     const plan = planRules('oss01', readServer(service).rules, [own('cp.500', 9)])
     expect(plan).toMatchObject({ commands: [], shut: [own('cp.500', 9).name] })
@@ -159,7 +160,7 @@ describe('fences', () => {
     )
   })
 
-  it('start a rule no lower than half of what its job was served', () => {
+  it('start a rule at no less than half of its job’s served rate', () => {
     const { rules } = fenced([own('cp.500', 5)], LIVE_FENCES, { ...now, servedBy: () => 301 })
     expect(rules[0]?.rate).toBe(151)
   })
@@ -169,7 +170,7 @@ describe('fences', () => {
     expect(fenced(rules, MODEL_FENCES, { ...now, servedBy: () => 1e6 }).rules).toEqual(rules)
   })
 
-  it('leave out the jobs of the system, and say how many', () => {
+  it('omit the jobs of the system, and count them', () => {
     const { rules, left } = fenced([own('rsync.0', 5), own('cp.500', 5)], LIVE_FENCES, {
       ...now,
       isExempt: (r) => r.conditions === 'jobid={rsync.0}',

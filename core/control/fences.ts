@@ -1,25 +1,27 @@
 /**
- * What a controller may do at most, whatever it decides: a floor under every rate, a largest step from one interval to the next,
- * a number of rules, and jobs that are never limited. Names, queue and place are fenced where commands are planned (plan.ts).
+ * Fences: bounds on every controller's decisions. A floor under every rate, a largest step between intervals, a number of rules, and jobs
+ * that are never limited. Names, queue and position are enforced in plan.ts.
  */
 import { RULES_MAX, type DesiredRule } from './desired-rule.ts'
 
 export interface Fences {
   /** No rule below this, RPC/s per class. */
   readonly floorRate: number
-  /** Least part of its rate that a rule keeps from one interval to the next; a new rule, of what its job was served. 0: no limit. */
+  /**
+   * Smallest fraction of its rate that a rule keeps from one interval to the next; for a new rule, of its job's served rate. 0: no limit.
+   */
   readonly fall: number
-  /** Largest factor by which a rule is raised at once; Infinity: no limit. */
+  /** Largest factor by which a rate rises in one step; Infinity: no limit. */
   readonly rise: number
   /** Most rules on one server. */
   readonly rulesMax: number
-  /** How long plans of a controller are shown before they are written, ns. */
+  /** Shadow period: time for which plans of a controller are shown before they are written, ns. */
   readonly shadowNs: number
-  /** How long rules are held on a partial observation before they are removed, ns. */
+  /** Time for which rules are held on a partial observation before they are removed, ns. */
   readonly holdNs: number
 }
 
-/** A model is there to show what a controller does: only what keeps it from harm that it cannot show. */
+/** For models, which show the controller's own behaviour: only bounds against harm that a model cannot show. */
 export const MODEL_FENCES: Fences = {
   floorRate: 1,
   fall: 0,
@@ -29,7 +31,7 @@ export const MODEL_FENCES: Fences = {
   holdNs: 10e9,
 }
 
-/** Real servers: a wrong decision starves nobody in one step, and is seen before it is written. */
+/** For real servers: a wrong decision starves no job in one step, and is visible before it is written. */
 export const LIVE_FENCES: Fences = {
   floorRate: 5,
   fall: 0.5,
@@ -39,13 +41,13 @@ export const LIVE_FENCES: Fences = {
   holdNs: 10e9,
 }
 
-/** What the fences are judged by, on one server. */
+/** State of one server that the fences are applied to. */
 export interface FencedNow {
   /** Rates in force, by rule name. */
   readonly inForce: ReadonlyMap<string, number>
-  /** RPC/s that the job of a rule was served in the last interval; undefined where it is not known. */
+  /** RPC/s served to the job of a rule in the last interval; undefined if unknown. */
   readonly servedBy: (rule: DesiredRule) => number | undefined
-  /** Whether the job of a rule is never limited. */
+  /** True if the job of a rule is never limited. */
   readonly isExempt: (rule: DesiredRule) => boolean
 }
 
@@ -55,10 +57,10 @@ export interface Fenced {
 }
 
 /**
- * A wanted rate within the floor and the largest step.
+ * Limits a wanted rate to the floor and the largest step.
  *
- * @param inForce  rate of the rule as it is; undefined for a new one.
- * @param served   RPC/s that its job was served of late; undefined where it is not known.
+ * @param inForce  current rate of the rule; undefined for a new one.
+ * @param served   recent served RPC/s of its job; undefined if unknown.
  */
 export function rateWithin(
   wanted: number,
@@ -68,13 +70,13 @@ export function rateWithin(
 ): number {
   const from = inForce ?? served
   const least = Math.max(fences.floorRate, from === undefined ? 0 : Math.ceil(from * fences.fall))
-  // A rule that is new limits what was free: there is nothing to be raised from.
+  // A new rule limits a job without a limit: there is no rate to rise from.
   const most =
     inForce === undefined ? Infinity : Math.max(fences.floorRate, Math.floor(inForce * fences.rise), inForce + 1)
   return Math.min(most, Math.max(least, wanted))
 }
 
-/** Desired rules within the fences, in their order. */
+/** Applies the fences to the desired rules, in their order. */
 export function fenced(desired: readonly DesiredRule[], fences: Fences, now: FencedNow): Fenced {
   const free = desired.filter((r) => !now.isExempt(r))
   const rules = free.slice(0, fences.rulesMax).map((r) => {

@@ -1,16 +1,16 @@
-/** Which rules of a list keep their place when it becomes another one, so that the fewest rules are moved. */
+/** Selection of the rules that keep their place when a list becomes another one, so that the fewest rules are moved. */
 import type { Item } from './rule-edit.ts'
 
 /**
- * Ids of the rules that stay where they are: the heaviest set whose order is the same in both lists. A rule whose place was
- * asked for weighs less than all of them together, so a rule of somebody else is never moved in its stead.
+ * Returns the ids of the rules that keep their place: the heaviest set with the same order in both lists. All rules with a requested
+ * place together weigh less than one other rule, so an unrelated rule is never moved in their place.
  *
  * @complexity O(n log n) for n rules in both lists.
  */
 export function keptRules(from: readonly Item[], to: readonly Item[], movable: ReadonlySet<number>): Set<number> {
   const place = new Map(to.map((i, at) => [i.id, at]))
   const common = from.filter((i) => place.has(i.id))
-  // A prefix-maximum tree over places in `to`: the best chain that ends at or before a place.
+  // Prefix-maximum tree over places in `to`: the best chain that ends at or before a place.
   const tree: ({ weight: number; last: number } | undefined)[] = Array.from({ length: to.length + 1 })
   const before: number[] = []
   const best = (at: number): { weight: number; last: number } => {

@@ -1,4 +1,4 @@
-/** Remarks on rules by the others of their list: what stands before them, and what the other queue has. */
+/** Remarks on rules relative to others: earlier rules of the list, and the other queue. */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
@@ -17,7 +17,7 @@ export interface ShapedRule {
 export const shaped = (head: readonly RuleLine[], type: TbfType): ShapedRule[] =>
   head.filter((r) => r.name !== DEFAULT_RULE).map((line) => ({ line, shape: shapeOf(line.conditions, type) }))
 
-/** For each rule the first one before it that matches all that it does, judged by structure. */
+/** Returns for each rule the first earlier one that matches everything that it does, by structure. */
 export function shadows(rules: readonly ShapedRule[], isAbout: (rule: string) => boolean): Map<string, string> {
   const out = new Map<string, string>()
   const before = new CoverIndex<string>()
@@ -30,16 +30,16 @@ export function shadows(rules: readonly ShapedRule[], isAbout: (rule: string) =>
   return out
 }
 
-/** A name that only a `*` takes in: the program of any job. */
+/** A name that only a `*` matches: the program of an arbitrary job. */
 const ANY_NAME = '\u0100'
 const ROOT = { jobId: `${ANY_NAME}.0`, uid: 0, gid: 0 }
 const USER = { jobId: `${ANY_NAME}.1000`, uid: 1000, gid: 1000 }
 const NAMES_USER: readonly string[] = ['jobid', 'uid', 'gid']
 
-/** Whether the clauses that tell users apart hold for root; job ids as `%e.%u` makes them. */
+/** True if the clauses that distinguish users match root; job ids as formed by `%e.%u`. */
 const holdsForRoot = (all: readonly Clause[]): boolean =>
   all.every((c) => !NAMES_USER.includes(c.field) || c.holds(ROOT) === true)
-/** Whether a rule is meant for root alone: one of its clauses takes root and nobody else. */
+/** True if a rule is only for root: one of its clauses matches root and no other user. */
 const isForRoot = (all: readonly Clause[]): boolean =>
   all.some(({ field, items }) => {
     const isRoot = (item: string): boolean => {
@@ -49,7 +49,7 @@ const isForRoot = (all: readonly Clause[]): boolean =>
     return NAMES_USER.includes(field) && items.every(isRoot)
   })
 
-/** Rules that limit root although they are not meant for root, with no rule before them that takes all of root's RPCs. */
+/** Rules that limit root unintentionally, with no earlier rule for all of root's RPCs. */
 function rootLints(rules: readonly ShapedRule[], type: TbfType, isAbout: (rule: string) => boolean): Lint[] {
   const byUid = type.fields.includes('uid')
   if (!byUid && !type.fields.includes('jobid')) return []
@@ -59,7 +59,7 @@ function rootLints(rules: readonly ShapedRule[], type: TbfType, isAbout: (rule: 
     const isLimit = line.rate < LUSTRE_DEFAULTS.rate && limiting.some((all) => !isForRoot(all))
     if (isLimit && isAbout(line.name)) {
       const what = byUid ? 'uid 0' : "root's jobs (*.0)"
-      const text = `limits root too: no rule before it takes ${what}`
+      const text = `also limits root: no earlier rule matches ${what}`
       out.push({ code: 'ROOT_NOT_EXEMPT', level: 'watch', rule: line.name, text })
     }
     if (limiting.some((all) => all.every((c) => NAMES_USER.includes(c.field)))) break
@@ -67,7 +67,7 @@ function rootLints(rules: readonly ShapedRule[], type: TbfType, isAbout: (rule: 
   return out
 }
 
-/** Remarks on one head. `shadowed` comes from `shadows`. */
+/** Returns the remarks on one head. `shadowed` comes from `shadows`. */
 export function listLints(
   rules: readonly ShapedRule[],
   type: TbfType,
@@ -80,7 +80,7 @@ export function listLints(
       code: 'SHADOWED',
       level: 'watch',
       rule,
-      text: `never used: ${by} stands before it and matches all that it does`,
+      text: `never used: ${by} precedes it and matches everything it matches`,
     })
   }
   return [...out, ...rootLints(rules, type, isAbout)]
@@ -99,7 +99,7 @@ export function hpLints(
   for (const { line, shape } of reg) {
     if (!isAbout(line.name) || !shape || alike.has(line.conditions)) continue
     if (covering.firstCovering(shape) !== undefined) continue
-    const text = 'on reg alone: write-back that lock callbacks force arrives on hp and passes it by'
+    const text = 'reg queue only: lock-callback write-back uses hp and is not limited'
     out.push({ code: 'HP_NOT_COVERED', level: 'info', rule: line.name, text })
   }
   return out

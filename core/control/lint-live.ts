@@ -1,4 +1,4 @@
-/** Remarks on rules by the jobs that run now. */
+/** Remarks on rules based on the current jobs. */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { TbfType } from '../tbf/tbf-type.ts'
 import { Binder, sharesOf, type ShapeCache } from './binding.ts'
@@ -9,7 +9,7 @@ import type { LiveJob } from './live-job.ts'
 import { counted, grouped, listed } from './sentence.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
-/** From this many live jobs on a wildcard is remarked on as wide. */
+/** Number of live jobs from which a wildcard is reported as wide. */
 const WIDE_FROM = 10
 
 /** One head with the jobs that send to its servers. */
@@ -20,18 +20,18 @@ export interface LiveHead {
   readonly shapes: ShapeCache
 }
 
-/** What a rule has to do with the jobs that run. */
+/** Relation of a rule to the current jobs. */
 interface Reach {
-  /** Jobs that it surely matches, at least in part, and those that it may match. */
+  /** Jobs that it certainly matches, at least in part, and those that it may match. */
   sure: number
   may: number
-  /** One of the first, for a remark on a rule that has only that one. */
+  /** One of the first, for a remark on a rule with a single job. */
   first: string
-  /** Whether one of these jobs falls under it, or may. */
+  /** True if one of these jobs is bound to it, or may be. */
   isUsed: boolean
-  /** Rules before it that take the jobs that it matches. */
+  /** Earlier rules that bind the jobs that it matches. */
   readonly takers: Set<string>
-  /** Jobs of root or of the system that fall under it. */
+  /** Jobs of root or of the system that are bound to it. */
   readonly system: string[]
 }
 
@@ -75,18 +75,19 @@ function wideLint(rule: string, { sure, may }: Reach): Lint[] {
   return [{ code: 'WIDE', level: sure + may >= WIDE_FROM ? 'watch' : 'info', rule, text }]
 }
 
-/** Flushing, scrubbing and backups of root wait at a rule like everybody else. */
+/** Flushing, scrubbing and backups of root are limited by the rule, too. */
 const systemLint = (rule: string, jobs: readonly string[]): Lint => ({
   code: 'BINDS_SYSTEM',
   level: 'watch',
   rule,
-  text: `limits ${listed(jobs)}: root's, or an id that does not exclude it`,
+  text: `limits ${listed(jobs)}: root's jobs, or ids that may be root's`,
 })
 
 /**
- * Rules that match many jobs by a wildcard, rules that bind jobs of the system, and rules all of whose live jobs fall under rules before them.
+ * Rules that match many jobs by a wildcard, rules that bind jobs of the system, and rules all of whose live jobs are bound by earlier
+ * rules.
  *
- * @param isShadowed  rules of which structure alone says that they are never used.
+ * @param isShadowed  rules that are never used by structure alone.
  */
 export function liveLints(
   head: LiveHead,
@@ -102,16 +103,16 @@ export function liveLints(
     if (system.length > 0 && line.name !== DEFAULT_RULE) out.push(systemLint(line.name, system))
     if (!exactJobIds(shape)) out.push(...wideLint(line.name, reach))
     if (sure === 0 || isUsed || isShadowed(line.name)) continue
-    const who = sure === 1 ? `${first} falls` : `all ${grouped(sure)} live jobs that it matches fall`
-    const text = `${who} under ${listed([...takers])} before it`
+    const who = sure === 1 ? `${first} is` : `all ${grouped(sure)} live jobs that it matches are`
+    const text = `${who} matched earlier by ${listed([...takers])}`
     out.push({ code: 'SHADOWED_LIVE', level: 'watch', rule: line.name, text })
   }
   return out
 }
 
 /**
- * A limited job holds the RPC slots of its clients while it waits, and other jobs of the same clients wait with it as soon as
- * it has more writers than slots (measured part 2, 8).
+ * A limited job holds the RPC slots of its clients while it waits, and other jobs on the same clients wait, too, as soon as it has more
+ * writers than slots (measured part 2, 8).
  */
 export function slotLints(
   head: LiveHead,

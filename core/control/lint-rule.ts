@@ -1,4 +1,4 @@
-/** Remarks on one rule by itself, as it is drafted or as it stands. */
+/** Remarks on a single rule, drafted or present. */
 import { parseRuleCommand, RULE_NAME_MAX } from '../tbf/rule-command.ts'
 import { NS_PER_S } from '../base/units.ts'
 import { nsPerToken } from '../tbf/bucket.ts'
@@ -9,13 +9,13 @@ import type { StartEdit } from './rule-edit.ts'
 import { grouped } from './sentence.ts'
 import { typeOn, type ServerRules } from './server-rules.ts'
 
-/** From the instant a token is due until a service thread looks, on bare metal (spec/lustre-pacing 3). */
+/** Delay from the due time of a token until a service thread checks, on bare metal (spec/lustre-pacing 3). */
 const WAKE_UP_NS = 50_000
-/** Rates from which the loss shows, and from which a rule is meant as no limit at all. */
+/** Rates from which the loss is noticeable, and from which a rule counts as intentionally unlimited. */
 const LOSES_FROM = 1_000
 const NO_LIMIT_FROM = 100_000
 
-/** What of a rule this looks at. */
+/** Fields of a rule that are checked. */
 interface OneRule {
   readonly name: string
   readonly rate: number
@@ -31,33 +31,33 @@ function rateLints({ name, rate, realtime }: OneRule): Lint[] {
   const held = NS_PER_S / (nsPerToken(rate) + WAKE_UP_NS)
   const about = grouped(Math.round(held / 10) * 10)
   if (rate >= NO_LIMIT_FROM) {
-    const text = `acts as no limit: one class reaches about ${about} RPC/s at most`
+    const text = `no effective limit: one class reaches at most about ${about} RPC/s`
     return [{ code: 'RATE_LOSES', level: 'info', rule: name, text }]
   }
   const lost = Math.round((1 - held / rate) * 100)
-  const text = `${grouped(rate)} RPC/s holds about ${about}: a wake-up costs 50 µs at every RPC, ${lost} % here`
+  const text = `${grouped(rate)} RPC/s yields about ${about}: each RPC loses 50 µs to a wake-up, ${lost} % here`
   return [{ code: 'RATE_LOSES', level: lost >= 25 ? 'watch' : 'info', rule: name, text }]
 }
 
-/** Realtime credit gathers without cap while a class is idle (measured part 2, 2). */
+/** Realtime credit accumulates without a cap while a class is idle (measured part 2, 2). */
 function realtimeLints({ name, rate, realtime }: OneRule): Lint[] {
   if (!realtime) return []
-  const text = `realtime: after 60 s without RPCs ${grouped(rate * 60)} pass at once, and more after a longer pause`
+  const text = `realtime: after 60 s idle ${grouped(rate * 60)} RPCs pass at once, and more after a longer pause`
   return [{ code: 'REALTIME_BURST', level: 'watch', rule: name, text }]
 }
 
-/** Longer names are refused, or cut where a release does not check them. */
+/** Longer names are refused, or truncated by releases that do not check them. */
 function nameLints(name: string, server: ServerRules): Lint[] {
   if (name.length <= RULE_NAME_MAX) return []
   const what = server.profile.rules.checksNames ? 'refused' : `cut to ${name.slice(0, RULE_NAME_MAX)}`
-  const text = `the name has ${name.length} of at most ${RULE_NAME_MAX} characters: ${what}`
+  const text = `the name has ${name.length} characters, at most ${RULE_NAME_MAX} are allowed: ${what}`
   return [{ code: 'NAME_TOO_LONG', level: 'bad', rule: name, text }]
 }
 
 const typeWords = (arg: string | undefined): string =>
   arg === undefined ? 'no TBF' : arg === '' ? 'generic tbf' : `tbf ${arg}`
 
-/** Fields that the running type does not have, and what servers take and mishandle. */
+/** Fields that the running type does not support, and inputs that servers accept and mishandle. */
 function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
   const { rules } = server.profile
   const out: Lint[] = []
@@ -67,12 +67,12 @@ function conditionLints(edit: StartEdit, server: ServerRules): Lint[] {
     const shape = shapeOf(edit.conditions, type) ?? shapeOf(edit.conditions, { ...type, isList: false }) ?? []
     const strange = [...new Set(shape.flat().map((c) => c.field))].filter((f) => !type.fields.includes(f))
     for (const field of strange) {
-      const text = `asks for ${field}, but ${server.server} runs ${typeWords(server.tbf[queue])} on ${queue}: refused`
+      const text = `matches by ${field}, but ${server.server} runs ${typeWords(server.tbf[queue])} on ${queue}: refused`
       out.push({ code: 'TYPE_MISMATCH', level: 'bad', rule: edit.name, text })
     }
     const joined = type.isList ? shape.flatMap((all) => all.flatMap((c) => c.items)).find((i) => i.includes('}')) : ''
     if (joined) {
-      const text = `${server.server} takes what stands between the braces for one list: ${joined} is one name there`
+      const text = `${server.server} reads the braces as one list: ${joined} is a single name there`
       out.push({ code: 'ODD', level: 'watch', rule: edit.name, text })
     }
     const read = parseRuleCommand(valueOf({ ...edit, queue }), { rules, type, hp: server.hp })
@@ -94,11 +94,11 @@ function createLints(
   if (service !== 'mdt' || !type) return []
   const names = clausesOf(shapeOf(rule.conditions, type) ?? [], 'opcode').flatMap((c) => c.items)
   if (!names.includes('mds_reint') || names.includes('ldlm_enqueue')) return []
-  const text = 'opens and creates travel as ldlm_enqueue: mds_reint limits mkdir, unlink, rename and setattr alone'
+  const text = 'opens and creates are sent as ldlm_enqueue: mds_reint limits only mkdir, unlink, rename and setattr'
   return [{ code: 'CREATE_NOT_LIMITED', level: 'watch', rule: rule.name, text }]
 }
 
-/** Remarks on one rule of a server, drafted or present. */
+/** Returns the remarks on one rule of a server, drafted or present. */
 export function lintRule(rule: StartEdit, server: ServerRules, service: LintContext['service']): Lint[] {
   return [
     ...nameLints(rule.name, server),

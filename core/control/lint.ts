@@ -1,4 +1,4 @@
-/** All remarks on the rules of a service, each once however many servers it is about. */
+/** All remarks on the rules of a service, each once for all its servers. */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { ShapeCache } from './binding.ts'
 import { driftOf } from './drift.ts'
@@ -21,7 +21,7 @@ import {
   type ServerRules,
 } from './server-rules.ts'
 
-/** Servers that have the same rules under the same type. */
+/** Servers with the same rules under the same type. */
 interface ServerGroup {
   readonly first: ServerRules
   readonly names: readonly string[]
@@ -50,7 +50,7 @@ function groupServers(servers: readonly ServerRules[]): ServerGroup[] {
 
 const linesOf = (rules: readonly ShapedRule[]): RuleLine[] => rules.map((r) => r.line)
 
-/** What every rule of a group is remarked on by itself, by its list, and by the jobs that run. */
+/** Remarks on every rule of a group: by itself, by its list, and by the current jobs. */
 function groupLints(group: ServerGroup, context: LintContext, shapes: ShapeCache): Lint[] {
   const { first, names, heads } = group
   const { service, jobs, isPrivate, isLimited, clientSlots = 8 } = context
@@ -95,7 +95,7 @@ function unboundLints({ servers, unboundMs, isPrivate }: LintContext): Lint[] {
       code: 'UNBOUND',
       level: 'watch',
       rule,
-      text: `no class for ${duration(ms)}: nothing that arrives falls under it`,
+      text: `no class for ${duration(ms)}: no incoming RPC matches it`,
     })
   }
   return out
@@ -119,7 +119,7 @@ const driftLints = ({ servers, isPrivate }: LintContext): Lint[] =>
     servers: d.servers,
   }))
 
-/** The same remark for several servers, or both queues, is one; servers are named where it is not about all of them. */
+/** Merges the same remark for several servers, or both queues; servers are named unless it applies to all of them. */
 function merge(lints: readonly Lint[], all: number): Lint[] {
   const out = new Map<string, { lint: Lint; servers: Set<string> }>()
   for (const lint of lints) {
@@ -136,7 +136,7 @@ function merge(lints: readonly Lint[], all: number): Lint[] {
 
 const ORDER = { bad: 0, watch: 1, info: 2 } as const
 
-/** Remarks on the rules as they stand, or as they would stand after a plan; the gravest first. */
+/** Returns the remarks on the current rules, or on the rules after a plan; most severe first. */
 export function lintRules(context: LintContext): Lint[] {
   const shapes = new ShapeCache()
   const found = [
@@ -147,7 +147,7 @@ export function lintRules(context: LintContext): Lint[] {
   return merge(found, context.servers.length).sort((a, b) => ORDER[a.level] - ORDER[b.level])
 }
 
-/** Remarks on a draft by itself, also one that a server would refuse and that no plan holds. */
+/** Returns the remarks on a single draft, including one that a server would refuse and that no plan contains. */
 export function lintDraft(draft: StartEdit, context: Pick<LintContext, 'servers' | 'service'>): Lint[] {
   const found = context.servers.flatMap((s) =>
     lintRule(draft, s, context.service).map((l) => ({ ...l, servers: [s.server] })),

@@ -1,24 +1,23 @@
 /**
- * From one rule list to another in commands, in an order in which no job is ever limited less than both before and after.
+ * Commands from one rule list to another, in an order in which no job is ever limited less than both before and after.
  *
- * A job's limit is the rate of the first rule that matches it. The order: lower rates; then what is put in, from the top of
- * the list downwards; then what is taken out, from the bottom upwards; then raise rates. While rules are put in, the first
- * match of a job is its match of before or of after, because everything that will stand above a new rule stands there
- * already; while rules are taken out, because everything that stood above an old rule stands there still. Moving a rule up
- * is putting it in, moving it down is taking it out: its other copy would never be the first match. Rates are at the lower of
- * their two values all the while. This is tightening before loosening without knowing which rule covers which.
+ * A job's limit is the rate of the first rule that matches it. The order: lower rates; then insert rules, from the top of the list
+ * downwards; then remove rules, from the bottom upwards; then raise rates. During insertion, the first match of a job is its old or its
+ * new one, because all rules that belong above a new rule are already there; during removal, because all rules that were above an old
+ * rule are still there. Moving a rule up is an insertion, moving it down a removal: its other copy would never be the first match. Rates
+ * are at the lower of their two values throughout. This tightens before it loosens without knowing which rule covers which.
  *
- * New rules that come first in the list can also be put in from the last to the first, without naming any rule that is there:
- * each starts at the lowest rate of those that will stand before it, and is raised in the end.
+ * New rules at the top of the list can also be inserted from the last to the first, without naming an existing rule: each starts at the
+ * lowest rate of the rules that will precede it, and is raised at the end.
  *
- * A server judges a known class anew only when a rule is started (measured part 2, 4): after moves a rule that matches
- * nothing is started and stopped, unless another start follows anyway, and rates are raised only after that.
+ * A server reclassifies existing classes only when a rule is started (measured part 2, 4): after moves a rule that matches nothing is
+ * started and stopped, unless another start follows anyway, and rates are raised only after that.
  */
 import { keptRules } from './kept-rules.ts'
 import type { Item } from './rule-edit.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
-/** Steps of a plan in their order; commands of two queues are put together step by step. */
+/** Steps of a plan in their order; commands of two queues are merged step by step. */
 export const STEPS = ['lower', 'put in', 'take out', 'swap', 'match anew', 'raise'] as const
 export type Step = (typeof STEPS)[number]
 
@@ -27,19 +26,19 @@ export interface Op {
   readonly step: Step
   readonly verb: 'start' | 'change' | 'stop'
   readonly name: string
-  /** What is written behind the selector. */
+  /** Text after the selector. */
   readonly text: string
-  /** Whether the rate of a rule with classes is written: each class starts full again. */
+  /** True if the rate of a rule with classes is written: each class starts with a full bucket. */
   readonly refills: boolean
 }
 
-/** Names that a plan may use for rules of its own, which are gone when it is through. */
+/** Names for temporary rules of a plan, which are removed by its end. */
 export interface HelperRules {
   /** A rule that matches nothing, with its conditions and rate; started last in the list and stopped again. */
   readonly rematch: { readonly name: string; readonly conditions: string; readonly rate: number }
-  /** Holds the limit of a rule while that is replaced under the same name. */
+  /** Name of the rule that holds the limit of another while that is replaced under the same name. */
   readonly standIn: (name: string) => string
-  /** Whether new rules that come first go in without naming one that is there, because that may be gone any moment. */
+  /** True if new rules at the top are started without naming an existing one, because that may be stopped at any time. */
   readonly namesNone?: boolean
 }
 
@@ -64,7 +63,7 @@ const changeOp = (step: Step, name: string, rate: number | undefined, rank?: str
   refills: rate !== undefined,
 })
 
-/** How many kept rules stand before each rule: its slot. Rules of one slot may stand in any order among the kept ones. */
+/** Returns the slot of each rule: the number of kept rules before it. Rules of one slot may be in any order among the kept ones. */
 function slots(list: readonly Item[], kept: ReadonlySet<number>): Map<number, number> {
   let slot = 0
   return new Map(list.map((i) => [i.id, kept.has(i.id) ? slot++ : slot]))
@@ -82,7 +81,7 @@ class ListPlan {
   readonly #swapped: ReadonlySet<number>
   readonly #raised = new Set<number>()
   readonly #startedLow = new Set<number>()
-  /** The list as it stands while the plan is made, and which of its rules are in their final place. */
+  /** Current list during planning, and its rules in final position. */
   #state: { readonly id: number; readonly name: string }[]
   readonly #placed: Set<number>
 
@@ -124,7 +123,7 @@ class ListPlan {
     return this.ops
   }
 
-  /** Whether a rule's rate must be written, and whether that lets more through on any CPT. */
+  /** Returns if a rule's rate must be written, and if that raises the limit on any CPT. */
   #rateOf(to: Item): { differs: boolean; isRaise: boolean } {
     const from = this.#old.get(to.id) as Item
     const differs = from.rates !== to.rates && from.rates.some((r) => r !== to.rate)
@@ -139,7 +138,7 @@ class ListPlan {
     }
   }
 
-  /** New rules at the top of the list, where they must not name the rule that follows; their ids. */
+  /** Starts the new rules at the top of the list, which must not name the rule that follows; returns their ids. */
   #startFirst(): Set<number> {
     const end = this.#to.findIndex((i) => this.#old.has(i.id))
     const list = this.#to.slice(0, end < 0 ? this.#to.length : end)
@@ -164,7 +163,7 @@ class ListPlan {
     }
   }
 
-  /** The rule that a rule is to stand right before; undefined at the end of the list. */
+  /** Rule before which a rule must be placed; undefined at the end of the list. */
   #successor(of: Item): { readonly id: number; readonly name: string } | undefined {
     for (let at = this.#to.indexOf(of) + 1; at < this.#to.length; at++) {
       const next = this.#to[at] as Item
@@ -182,7 +181,7 @@ class ListPlan {
     this.#placed.add(id)
   }
 
-  /** There is no way to put a rule last: it goes before the last one, which then goes before it. */
+  /** Rules cannot be placed last: the rule goes before the last one, which is then moved before it. */
   #putLast(id: number, name: string, make: (rank: string) => Op): void {
     const last = this.#state.findLast((s) => s.id !== id)
     if (!last) return
@@ -199,7 +198,7 @@ class ListPlan {
     const name = this.#startedAs(i)
     const next = this.#successor(i)
     if (!next) return this.#putLast(i.id, name, (rank) => startOp('put in', { ...i, name }, rank))
-    // A started rule goes first by itself, before rules that will be gone as well.
+    // A started rule is placed first by default, also before rules that will be removed.
     const isFirst = !this.#to.slice(0, this.#to.indexOf(i)).some((t) => this.#placed.has(t.id))
     this.ops.push(startOp('put in', { ...i, name }, isFirst ? undefined : next.name))
     this.#place(i.id, name, isFirst ? this.#state[0] : next)
@@ -220,7 +219,7 @@ class ListPlan {
     this.#state = this.#state.filter((s) => s.id !== i.id)
   }
 
-  /** The stand-in of a replaced rule gives its place to the rule itself. */
+  /** Replaces the stand-in by the rule itself, at the same place. */
   #swap(): void {
     for (const i of this.#to) {
       if (!this.#swapped.has(i.id)) continue
@@ -241,10 +240,10 @@ class ListPlan {
 const isDefault = (o: Op): boolean => o.name === DEFAULT_RULE
 
 /**
- * The commands that turn one list into another.
+ * Returns the commands that turn one list into another.
  *
- * @param movable  ids of rules whose place was asked for; no other rule is moved, but for the last one of a list in which
- *                 somebody moved `default` up, when a rule must go behind it.
+ * @param movable  ids of rules with a requested place; no other rule is moved, except the last one of a list in which
+ *                 `default` was moved up, if a rule must go behind it.
  */
 export const planList = (
   from: readonly Item[],

@@ -1,9 +1,9 @@
-/** A job as it is seen now, as far as its RPCs can be told apart. What job_stats does not tell is absent. */
+/** A current job with the fields that distinguish its RPCs. Fields not derivable from job_stats are absent. */
 export interface LiveJob {
   readonly jobId: string
   /** NIDs that it sends from. */
   readonly nids?: readonly string[] | undefined
-  /** Compute nodes of the job, where its NIDs are not known. */
+  /** Compute nodes of the job, if its NIDs are unknown. */
   readonly nodes?: number | undefined
   /** RPC names that it sends; see `opcodesOf`. */
   readonly opcodes?: readonly string[] | undefined
@@ -17,13 +17,13 @@ export interface LiveJob {
   readonly targets?: readonly string[] | undefined
   /** RPC/s now, all servers. */
   readonly rpcs: number
-  /** Whether it is root's, or its id does not exclude that: controllers never limit it. */
+  /** True if it is root's, or its id does not exclude that: controllers never limit it. */
   readonly isSystem?: boolean | undefined
   /** Hosts that it runs on, for jobs that share a client. */
   readonly hosts?: readonly string[] | undefined
 }
 
-/** RPC names behind the operations that job_stats counts on an OST. */
+/** RPC names of the operations that job_stats counts on an OST. */
 const OST_OPCODES: Readonly<Record<string, string>> = {
   read: 'ost_read',
   write: 'ost_write',
@@ -41,8 +41,8 @@ const OST_OPCODES: Readonly<Record<string, string>> = {
 }
 
 /**
- * RPC names behind the operations that job_stats counts on an MDT. Opens and lookups with intent travel as ldlm_enqueue, and
- * create with them (measured B5); attributes are read by either.
+ * RPC names of the operations that job_stats counts on an MDT. Opens and lookups with intent are sent as ldlm_enqueue, and so are creates
+ * (measured B5); attributes are read by either.
  */
 const MDT_OPCODES: Readonly<Record<string, string>> = {
   open: 'ldlm_enqueue',
@@ -62,7 +62,7 @@ const MDT_OPCODES: Readonly<Record<string, string>> = {
   statfs: 'mds_statfs',
 }
 
-/** RPCs that run on mdt_readpage, past the rules of mdt. */
+/** RPCs that run on mdt_readpage, not limited by the rules of mdt. */
 const READPAGE_OPCODES: Readonly<Record<string, string>> = {
   close: 'mds_close',
   readdir: 'mds_readpage',
@@ -71,9 +71,9 @@ const READPAGE_OPCODES: Readonly<Record<string, string>> = {
 }
 
 /**
- * RPC names that a job sends to a service, from the operations that job_stats counted.
+ * Returns the RPC names that a job sends to a service, from the operations in job_stats.
  *
- * @returns  undefined when one of them may be any of several RPCs (getattr of an MDT): then nothing is known for certain.
+ * @returns  undefined if an operation is ambiguous (getattr of an MDT): then nothing is certain.
  */
 export function opcodesOf(service: 'ost_io' | 'mdt' | 'mdt_readpage', ops: Iterable<string>): string[] | undefined {
   const table = service === 'ost_io' ? OST_OPCODES : MDT_OPCODES

@@ -2,7 +2,7 @@
 import type { Controller, Decision, Observation } from './controller.ts'
 
 /**
- * Wants no rule at all, so every job runs unthrottled.
+ * Returns no rules, so every job runs unthrottled.
  *
  * Source: AdapTBF IV-C, "No BW". Deviations: none.
  */

@@ -1,4 +1,4 @@
-/** What a plan does to a list, for reading: the changed lines, and the whole list with them in their places. */
+/** Preview of a plan: the changed lines, and the whole list with them in place. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { Op } from './list-plan.ts'
 import type { DiffLine } from './plan.ts'
@@ -10,12 +10,12 @@ interface BeforeAfter {
   readonly ops: readonly Op[]
 }
 
-/** Which queues a line of a diff is about. */
+/** A diff line and its queues. */
 export interface QueueDiffLine {
   readonly queue: QueueChoice
 }
 
-/** A line of a list after a plan. Removed rules and old versions stand where they were and have no rank. */
+/** A line of a list after a plan. Removed rules and old versions stay at their old place and have no rank. */
 export interface PreviewLine {
   readonly kind: '' | DiffLine['kind']
   /** Place in match order, from 1. */
@@ -27,7 +27,7 @@ export interface PreviewLine {
 
 const textOf = (i: Item): string => `${i.name} ${i.conditions} ${i.rate}${i.realtime ? ' realtime' : ''}`
 
-/** Rules that the plan changes, and those of them whose rate it writes. */
+/** Rules changed by the plan, and those of them with a new rate. */
 function changedBy(ops: readonly Op[]): { names: Set<string>; rates: Set<string> } {
   const changes = ops.filter((o) => o.verb === 'change')
   return {
@@ -54,7 +54,7 @@ function linesOf({ from, to, ops }: BeforeAfter): DiffLine[] {
   return out
 }
 
-/** The changed lines of both queues; a line that is the same in both stands once. */
+/** Changed lines of both queues; a line common to both appears once. */
 export function diffOf(queues: Readonly<Record<Queue, BeforeAfter>>): (DiffLine & QueueDiffLine)[] {
   const reg = linesOf(queues.reg)
   const hp = linesOf(queues.hp)
@@ -66,7 +66,7 @@ export function diffOf(queues: Readonly<Record<Queue, BeforeAfter>>): (DiffLine 
   ]
 }
 
-/** The list after a plan in match order; what was removed or changed stands right before what follows it. */
+/** List after the plan in match order; removed and changed lines are right before their former successor. */
 export function previewOf({ from, to, ops }: BeforeAfter): PreviewLine[] {
   const next = new Map(to.map((i) => [i.id, i]))
   const old = new Map(from.map((i) => [i.id, i]))
@@ -79,7 +79,7 @@ export function previewOf({ from, to, ops }: BeforeAfter): PreviewLine[] {
     conditions: i.conditions,
     rate: i.rate,
   })
-  /** Removed rules by the rule that followed them and is still there. */
+  /** Removed rules by their next remaining successor. */
   const before = new Map<number | undefined, Item[]>()
   from.forEach((i, at) => {
     if (next.has(i.id)) return

@@ -50,7 +50,7 @@ const foreign = fc
     selector: ([name]) => name,
   })
   .map((list) => list.map(([name, r]): DesiredRule => ({ name, conditions: 'jobid={4690.* dd.*}', rate: r })))
-/** Rules on a server: own ones, some with conditions that somebody else gave them, mixed with foreign ones. */
+/** Rules on a server: controllers' own, some with modified conditions, mixed with foreign ones. */
 const present = fc
   .tuple(
     ours,
@@ -182,7 +182,8 @@ describe('planRules', () => {
       cpt: 0,
       ref: 1,
     })
-    const [a, b] = [own('dd.500', 10), own('i.j', 20)]
+    const a = own('dd.500', 10)
+    const b = own('i.j', 20)
     const plan = planRules('oss01', [a, b].map(printed), [a])
     expect(plan.commands.map((c) => c.value)).toEqual([`reg stop ${b.name}`])
     expect(plan.inverse.map((c) => c.value)).toEqual([`reg start ${b.name} jobid={i.j} rate=20`])
@@ -212,7 +213,7 @@ describe('planRemoval', () => {
 })
 
 describe('compareReadBack', () => {
-  it('names what is missing, different and left over', () => {
+  it('names missing, different and leftover rules', () => {
     const [a, b, c, d] = ['dd.500', 'i.j', 'x@y', '-rf'].map((job) => own(job, 5)) as [
       DesiredRule,
       DesiredRule,

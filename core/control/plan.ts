@@ -1,14 +1,13 @@
 /**
- * From desired rules to commands: the fewest, in an order that is never unsafe midway, with their inverse.
+ * Plan from desired rules to the fewest commands, in an order that is safe at every step, with their inverse.
  *
- * Source: spec/adaptbf section 5: stop the rules of jobs that are no longer active, lower rates, raise rates, start new
- * rules, so that the sum of live rates never exceeds the budget in between; unchanged rates are skipped, because every
- * `change`, even to the same rate, hands each class a fresh bucket. New rules start in ascending priority: a started rule
- * goes before the older ones. Only the `reg` queue and only our own rules are written.
+ * Source: spec/adaptbf section 5: stop the rules of jobs that are no longer active, lower rates, raise rates, start new rules, so that
+ * the sum of live rates never exceeds the budget in between; unchanged rates are skipped, because every `change`, even to the same rate,
+ * hands each class a fresh bucket. New rules start in ascending priority: a started rule goes before the older ones. Only the `reg` queue
+ * and only controllers' rules are written.
  *
- * A rule that is started never goes before a rule of somebody else: where there are such, it stands before `default`, or
- * before one of ours that has nothing but ours and `default` behind it. So whatever a controller starts and stops, every request
- * that a rule of somebody else decides is decided by that rule.
+ * A started rule never goes before a foreign rule: if there are any, it is placed before `default`, or before a controller's rule that is
+ * followed only by controllers' rules and `default`. So a controller never changes the handling of requests decided by a foreign rule.
  */
 import { isControllerRule } from '../controllers/registry.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
@@ -33,9 +32,9 @@ export interface Plan {
   /** Undoes the commands, to be sent in this order. */
   readonly inverse: readonly PlanCommand[]
   readonly diff: readonly DiffLine[]
-  /** Our rules after the plan, by name: what a read-back must find. */
+  /** Controllers' rules after the plan, by name, as expected in the read-back. */
   readonly expected: ReadonlyMap<string, DesiredRule>
-  /** Wanted rules with no place behind those of somebody else, because one of these is last. */
+  /** Wanted rules without a place, because a foreign rule is last. */
   readonly shut: readonly string[]
 }
 
@@ -50,7 +49,7 @@ const start = (r: DesiredRule, rank?: string): PlanCommand => ({
   rule: r.name,
   value: `reg start ${r.name} ${r.conditions} rate=${r.rate}${rank === undefined ? '' : ` rank=${rank}`}`,
 })
-/** Servers up to 2.17.0 print a rule of `tbf jobid` without the field; our own rules match by nothing else. */
+/** Servers up to 2.17.0 print a rule of `tbf jobid` without the field; controllers' rules match by nothing else. */
 const conditionsOf = (r: RuleLine): string => (r.conditions.startsWith('{') ? `jobid=${r.conditions}` : r.conditions)
 const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
   new Map(
@@ -58,7 +57,7 @@ const ownRules = (present: readonly RuleLine[]): Map<string, RuleLine> =>
       .filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name))
       .map((r) => [r.name, { ...r, conditions: conditionsOf(r) }]),
   )
-/** Names behind which nothing of somebody else stands, first to last; undefined where there is nothing of somebody else. */
+/** Names without a foreign rule behind them, first to last; undefined if there are no foreign rules. */
 function tailOf(list: readonly RuleLine[]): string[] | undefined {
   const last = list.findLastIndex((r) => !isControllerRule(r.name) && r.name !== DEFAULT_RULE)
   return last < 0 ? undefined : list.slice(last + 1).map((r) => r.name)
@@ -67,15 +66,15 @@ function tailOf(list: readonly RuleLine[]): string[] | undefined {
 const line = (r: DesiredRule): string => `${r.name} ${r.conditions} ${r.rate}`
 
 /**
- * Compares what a server has with what a controller wants.
+ * Compares a server's rules with those that a controller wants.
  *
- * @param present  the server's rules as read; only queue `reg` counts, and CPT 0 stands for all (plans write them alike).
+ * @param present  the server's rules as read; only queue `reg` counts, and CPT 0 represents all (plans write them alike).
  * @param desired  highest priority first.
  */
 export function planRules(server: string, present: readonly RuleLine[], desired: readonly DesiredRule[]): Plan {
   const list = present.filter((r) => r.queue === 'reg' && r.cpt === 0)
   const ours = ownRules(present)
-  // Nothing but names of ours, whatever a controller wants: never `default`, never a rule of somebody else.
+  // Writes only names of controllers' rules: never `default`, never a foreign rule.
   const mine = desired.filter((r) => isControllerRule(r.name))
   const wanted = new Map(mine.map((r) => [r.name, r]))
   const stops: PlanCommand[] = []
@@ -90,11 +89,11 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
 
   for (const [name, r] of ours) {
     const want = wanted.get(name)
-    // A rule whose conditions differ is another rule under our name: it is replaced.
+    // A rule with other conditions is another rule under the same name: it is replaced.
     if (want?.conditions === r.conditions) continue
     stops.push(stop(name))
     const next = list[list.findIndex((x) => x.name === name) + 1]
-    // Undone last to first, so the rule that followed is back in its place when this one returns.
+    // Undone last to first, so that the following rule is back in place when this one returns.
     restarts.unshift(start({ name, conditions: r.conditions, rate: r.rate }, next?.name))
     diff.push({ kind: 'del', text: line(r) })
   }
@@ -110,7 +109,7 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   const tail = tailOf(list)?.filter((name) => !stopped.has(name))
   const behind = new Set(tail)
   const shut: string[] = []
-  /** The rule to start before; the next one of ours in the order of priority, as far as it stands behind the others. */
+  /** Rule to start before; the next one in order of priority, if it is behind the foreign ones. */
   let next = behind.has(DEFAULT_RULE) ? DEFAULT_RULE : tail?.[0]
   for (const want of mine.toReversed()) {
     if (ours.get(want.name)?.conditions === want.conditions) {
@@ -135,13 +134,13 @@ export function planRules(server: string, present: readonly RuleLine[], desired:
   return { server, commands, inverse, diff, expected: wanted, shut }
 }
 
-/** The plan that removes every rule of ours from a server. */
+/** Plan that removes every controller's rule from a server. */
 export const planRemoval = (server: string, present: readonly RuleLine[]): Plan => planRules(server, present, [])
 
 /**
- * Compares a read-back with what the plan must have left.
+ * Compares a read-back with the expected result of the plan.
  *
- * @returns  the differences in words; empty when they are equal.
+ * @returns  the differences as text; empty if equal.
  */
 export function compareReadBack(plan: Plan, present: readonly RuleLine[]): string[] {
   const out: string[] = []

@@ -42,13 +42,13 @@ describe('a change of policy', () => {
       ],
       drain: { queued: 0, expectedS: 0, mostS: 0 },
       lost: [],
-      notes: ['TBF limits every class to 10\u202f000 RPC/s until a rule says otherwise.'],
+      notes: ['TBF limits every class to 10\u202f000 RPC/s unless a rule sets another rate.'],
       refused: undefined,
     })
     expect(words(plan(serviceWith('fifo', []), 'tbf', '').steps)).toEqual(['nrs_policies=tbf'])
   })
 
-  it('from type to type is direct where servers wait for what is queued, and names the rules that are lost', () => {
+  it('from type to type is direct if servers wait for queued RPCs, and names the lost rules', () => {
     const p = plan(serviceWith('tbf jobid', RULES), 'tbf', 'nid')
     expect(words(p.steps)).toEqual(['nrs_policies=tbf nid'])
     expect(words(p.inverse)).toEqual([
@@ -59,20 +59,20 @@ describe('a change of policy', () => {
     expect(p.lost).toEqual(['ml jobid={ml.*} 300', 'backup jobid={backup.*} 50'])
     expect(p.notes).toEqual([
       '2 rules are lost: ml jobid={ml.*} 300, backup jobid={backup.*} 50.',
-      'No server tells whether ml, backup were realtime: the inverse starts without it.',
+      'Servers do not report whether ml, backup were realtime: the rollback starts them without it.',
     ])
   })
 
-  it('goes through fifo and waits on releases that lose what is queued, there and back', () => {
+  it('goes through fifo and waits on releases that lose queued RPCs, in both directions', () => {
     const p = plan(serviceWith('tbf jobid', RULES, { release: '2.15' }), 'tbf', 'nid')
     expect(words(p.steps)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf nid'])
     expect(words(p.inverse).slice(0, 3)).toEqual(['nrs_policies=fifo', 'wait tbf reg hp', 'nrs_policies=tbf jobid'])
     expect(p.notes[1]).toBe(
-      'A direct change of type loses queued RPCs for good on this release: fifo first, then TBF once it is stopped.',
+      'A direct change of type loses queued RPCs on this release: fifo first, then TBF once it is stopped.',
     )
   })
 
-  it('away from TBF waits until it is stopped, and says what becomes of the RPCs in it', () => {
+  it('away from TBF waits until it is stopped, and notes the effect on its queued RPCs', () => {
     const queued = (release: 'dev' | '2.15'): PolicyPlan => {
       const service = serviceWith('tbf jobid', ['start a jobid={a} rate=1'], { release, hp: false })
       for (let i = 0; i < 8; i++) service.enqueue(0, 0, 'reg', { jobId: 'a', nid: '0@lo' })
@@ -86,7 +86,7 @@ describe('a change of policy', () => {
     expect(queued('2.15').drain).toEqual({ queued: 8, expectedS: 8, mostS: 8 })
   })
 
-  it('to what runs already is nothing, also where the type is said in another order', () => {
+  it('to the running policy is empty, also with the words of the type in another order', () => {
     const p = plan(serviceWith('tbf jobid+nid', []), 'tbf', 'nid+jobid')
     expect(p.steps).toEqual([])
     expect(p.notes).toEqual(['oss01 runs tbf nid+jobid already; its rules stay.'])
@@ -122,7 +122,7 @@ describe('a change of policy', () => {
         (rules, extras, release, [name, arg]) => {
           const service = serviceWith('tbf jobid', [], { release })
           for (const v of [...rules, ...extras]) service.writeRule(v)
-          // A command that failed halfway leaves CPTs that no command can bring apart again.
+          // A command that failed halfway leaves CPTs with differences that no command can restore.
           fc.pre((['reg', 'hp'] as const).every((q) => disagreements(readServer(service).rules, q).length === 0))
           const before = rulesText(service)
           const p = plan(service, name, arg)

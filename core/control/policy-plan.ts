@@ -1,10 +1,10 @@
 /**
- * From the policy that schedules a service to TBF of some type, or away from it. A server that changes its type forgets all
- * rules, so the inverse holds them all.
+ * Plan for changing a service's policy to TBF of some type, or away from it. A type change deletes all rules on the server, so the
+ * inverse contains them all.
  *
- * Source: spec/lustre 1.1 (state machine); measured B8: on releases that do not wait for what is queued, a direct change of
- * type loses those RPCs for good and hangs the server, so they go to fifo first, wait until TBF is stopped, and start the new
- * type then; B9: right after fifo a server may answer EAGAIN, so the wait is part of every such plan.
+ * Source: spec/lustre 1.1 (state machine); measured B8: on releases that do not wait for queued RPCs, a direct change of type loses those
+ * RPCs and hangs the server, so the plan changes to fifo first, waits until TBF is stopped, and then starts the new type; B9: right after
+ * fifo a server may answer EAGAIN, so the wait is part of every such plan.
  */
 import { errnoText } from '../lustre/errno.ts'
 import { primaryPolicy, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
@@ -12,7 +12,7 @@ import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { LUSTRE_DEFAULTS } from '../tbf/rule-list.ts'
 import { isSameType, parseTbfType } from '../tbf/tbf-type.ts'
 import { queuesOf } from './edit-check.ts'
-import { realtimeUnknown } from './edit-plan.ts'
+import { realtimeUnknownNote } from './edit-plan.ts'
 import { disagreements } from './queue-list.ts'
 import type { QueueChoice } from './rule-edit.ts'
 import { areAlike } from './selectors.ts'
@@ -33,7 +33,7 @@ export interface QueuePolicy {
 
 export type PolicyStep =
   | { readonly kind: 'write'; readonly parameter: 'nrs_policies' | 'nrs_tbf_rule'; readonly value: string }
-  /** nrs_policies is read until `policy` is stopped on all of these queues. */
+  /** Polls nrs_policies until `policy` is stopped on all of these queues. */
   | { readonly kind: 'wait'; readonly policy: string; readonly queues: readonly Queue[] }
 
 export interface PolicyPlan {
@@ -41,17 +41,17 @@ export interface PolicyPlan {
   readonly steps: readonly PolicyStep[]
   /** Restores policies, rules, rates and order. */
   readonly inverse: readonly PolicyStep[]
-  /** Queues that get another policy. */
+  /** Queues whose policy changes. */
   readonly queues: readonly Queue[]
-  /** What those queues run now, and what they run after it. */
+  /** Current policies of those queues, and the policies after it. */
   readonly was: readonly QueuePolicy[]
   readonly wanted: readonly QueuePolicy[]
-  /** Time until what is queued in TBF has left it, s: as the rates of bound rules together allow, and at the slowest of them. */
+  /** Time until TBF is drained, s: at the combined rates of bound rules, and at the slowest of them. */
   readonly drain: { readonly queued: number; readonly expectedS: number; readonly mostS: number }
-  /** Rules that are gone after it, `default` left out; the same in both queues once. */
+  /** Rules that are removed, without `default`; listed once if the same in both queues. */
   readonly lost: readonly string[]
   readonly notes: readonly string[]
-  /** Why it cannot be carried out; there are no steps then. */
+  /** Reason why it is impossible; there are no steps then. */
   readonly refused: string | undefined
 }
 
@@ -69,16 +69,16 @@ const NONE: Omit<PolicyPlan, 'server'> = {
 }
 const writePolicy = (value: string): PolicyStep => ({ kind: 'write', parameter: 'nrs_policies', value })
 
-/** The value that selects a policy on a queue; none on both is written without selector. */
+/** Value that selects a policy on a queue; without selector for both. */
 function policyValue({ name, arg }: PolicyChoice, queue: QueueChoice): string {
   const words = [name, queue === 'both' ? '' : queue, arg]
   return words.filter((w) => w !== '').join(' ')
 }
 
-/** A policy as it is named: `tbf jobid`. */
-export const policyWords = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
+/** Text form of a policy: `tbf jobid`. */
+export const policyText = ({ name, arg }: PolicyChoice): string => (arg === '' ? name : `${name} ${arg}`)
 
-/** What a queue runs now. */
+/** Policy that a queue runs now. */
 function policyOf(policies: readonly PolicyStatus[], queue: Queue): PolicyChoice {
   const p = primaryPolicy(policies, queue)
   return { name: p?.name ?? 'fifo', arg: p?.arg ?? '' }
@@ -87,12 +87,12 @@ function policyOf(policies: readonly PolicyStatus[], queue: Queue): PolicyChoice
 /** Selects policies on queues: the same one on both in one command. */
 function select(choices: readonly QueuePolicy[]): PolicyStep[] {
   const [a, b] = choices
-  const isShared = a && b && policyWords(a.policy) === policyWords(b.policy)
+  const isShared = a && b && policyText(a.policy) === policyText(b.policy)
   if (isShared) return [writePolicy(policyValue(a.policy, 'both'))]
   return choices.map((c) => writePolicy(policyValue(c.policy, c.queue)))
 }
 
-/** Starts the rules of one queue as they stand: the last one first, because a started rule goes before the others. */
+/** Starts the rules of one queue in their order: the last one first, because a started rule goes before the others. */
 function startAll({ realtime }: Pick<ServerRules, 'realtime'>, rules: readonly RuleLine[], queue: Queue): string[] {
   const head = headOf(rules, queue, cptsOf(rules, queue)[0] ?? 0)
   const values = head
@@ -109,9 +109,9 @@ function startAll({ realtime }: Pick<ServerRules, 'realtime'>, rules: readonly R
 }
 
 /**
- * Starts rules again on several queues; lists that are alike are written to both at once.
+ * Starts rules again on several queues; equal lists are written to both at once.
  *
- * @param server  with the TBF that runs when they are started.
+ * @param server  with the TBF type that runs when they are started.
  */
 export function restoreRules(
   server: Pick<ServerRules, 'hp' | 'tbf' | 'profile' | 'realtime'>,
@@ -119,7 +119,8 @@ export function restoreRules(
   queues: readonly Queue[],
 ): PolicyStep[] {
   const of = (queue: Queue): string[] => (queues.includes(queue) ? startAll(server, rules, queue) : [])
-  const [reg, hp] = [of('reg'), of('hp')]
+  const reg = of('reg')
+  const hp = of('hp')
   const isShared = queues.length === 2 && areAlike(server) && reg.join('\n') === hp.join('\n')
   const values = isShared ? reg : [...reg.map((v) => `reg ${v}`), ...hp.map((v) => `hp ${v}`)]
   return values.map((value) => ({ kind: 'write', parameter: 'nrs_tbf_rule', value }))
@@ -133,14 +134,14 @@ function lostRules(rules: readonly RuleLine[], queues: readonly Queue[]): string
 function refusal(
   server: ServerRules,
   policies: readonly PolicyStatus[],
-  asked: readonly QueuePolicy[],
+  requested: readonly QueuePolicy[],
 ): string | undefined {
   const { rules } = server.profile
-  const queues = asked.map((a) => a.queue)
+  const queues = requested.map((a) => a.queue)
   if (queues.includes('hp') && !server.hp) {
     return `the service has no high-priority queue: ${errnoText('ENODEV')}`
   }
-  for (const { policy: to } of asked) {
+  for (const { policy: to } of requested) {
     if (!policies.some((p) => p.name === to.name)) {
       return `${server.server} has no policy ${to.name}: ${errnoText('ENOENT')}`
     }
@@ -152,7 +153,7 @@ function refusal(
   return `${busy[0]?.name ?? ''} is ${busy[0]?.state ?? ''} on ${busy[0]?.queue ?? ''}: ${errnoText('EAGAIN')}`
 }
 
-/** How long it takes until TBF is empty, where it is left at the rates of its rules. */
+/** Time until TBF is empty, if drained at the rates of its rules. */
 function drainOf(
   server: ServerRules,
   policies: readonly PolicyStatus[],
@@ -164,14 +165,14 @@ function drainOf(
   const bound = server.rules.filter((r) => queues.includes(r.queue) && r.ref > 0 && r.rate > 0)
   const together = bound.reduce((n, r) => n + r.rate * r.ref, 0)
   const slowest = bound.reduce((n, r) => Math.min(n, r.rate), Infinity)
-  // Without a bound rule nothing tells at which rate they leave.
+  // Without a bound rule the drain rate is unknown.
   const expectedS = together === 0 ? 0 : queued / together
   return { queued, expectedS, mostS: Number.isFinite(slowest) ? queued / slowest : 0 }
 }
 
 const seconds = (s: number): string => (s < 1 ? 'less than a second' : `${Math.ceil(s)} s`)
 
-/** What leaving TBF does to the RPCs that wait in it. */
+/** Effect of leaving TBF on its queued RPCs. */
 function drainNotes(server: ServerRules, { queued, expectedS, mostS }: PolicyPlan['drain']): string[] {
   if (queued === 0) return []
   if (server.profile.rules.drainsByForce) return [`${counted(queued, 'queued RPC')} pass at once, without limit.`]
@@ -183,8 +184,8 @@ function drainNotes(server: ServerRules, { queued, expectedS, mostS }: PolicyPla
 /**
  * Plans a policy for a service.
  *
- * @param server    with its rules as read; empty where TBF does not run.
- * @param policies  of nrs_policies.
+ * @param server  with its rules as read; empty if TBF does not run.
+ * @param policies  parsed from nrs_policies.
  * @param to        for example `tbf` with `jobid`, or `fifo`.
  */
 export function planPolicy(
@@ -201,17 +202,17 @@ export function planPolicy(
   )
 }
 
-/** Plans a policy for each of some queues; queues that are not named keep theirs. */
+/** Plans a policy for each of some queues; the others keep theirs. */
 export function planQueuePolicies(
   server: ServerRules,
   policies: readonly PolicyStatus[],
-  asked: readonly QueuePolicy[],
+  requested: readonly QueuePolicy[],
 ): PolicyPlan {
-  const refused = refusal(server, policies, asked)
+  const refused = refusal(server, policies, requested)
   if (refused !== undefined) return { ...NONE, server: server.server, refused }
-  const wanted = asked.filter(({ queue, policy }) => !isThere(server, queue, policyOf(policies, queue), policy))
+  const wanted = requested.filter(({ queue, policy }) => !isThere(server, queue, policyOf(policies, queue), policy))
   if (wanted.length === 0) {
-    const running = [...new Set(asked.map((a) => policyWords(a.policy)))].join(' and ')
+    const running = [...new Set(requested.map((a) => policyText(a.policy)))].join(' and ')
     return { ...NONE, server: server.server, notes: [`${server.server} runs ${running} already; its rules stay.`] }
   }
   const was = wanted.map(({ queue }) => ({ queue, policy: policyOf(policies, queue) }))
@@ -222,7 +223,7 @@ export function planQueuePolicies(
   const waitFor = (queues: readonly Queue[]): PolicyStep[] =>
     queues.length === 0 ? [] : [{ kind: 'wait', policy: 'tbf', queues }]
   const fifo = fromType.map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
-  // From one type to another, there and back.
+  // Change between two types, in either direction.
   const isGuarded = fromType.length > 0 && !server.profile.rules.waitsOnRestart
   const between = isGuarded ? [...select(fifo), ...waitFor(fromType)] : []
   const steps = [...between, ...select(wanted), ...waitFor(drained)]
@@ -232,10 +233,10 @@ export function planQueuePolicies(
   const notes = policyNotes(server, rules, lost, left, isGuarded)
   const drain = drainOf(server, policies, left)
   if (toTbf.some((q) => !left.includes(q))) {
-    notes.push(`TBF limits every class to ${grouped(LUSTRE_DEFAULTS.rate)} RPC/s until a rule says otherwise.`)
+    notes.push(`TBF limits every class to ${grouped(LUSTRE_DEFAULTS.rate)} RPC/s unless a rule sets another rate.`)
   }
   const runsTbf = (q: Queue): boolean => {
-    const to = asked.find((a) => a.queue === q)
+    const to = requested.find((a) => a.queue === q)
     return to ? to.policy.name === 'tbf' : server.tbf[q] !== undefined
   }
   if (server.hp && runsTbf('reg') && !runsTbf('hp')) {
@@ -256,13 +257,13 @@ export function planQueuePolicies(
 }
 
 /**
- * The way back to the policies and rules of before, from wherever a change of policy stopped.
+ * Plans the rollback to the earlier policies and rules, from any state in which a policy change stopped.
  *
- * @param found     the server before the change, with its policies as it had them.
- * @param policies  of nrs_policies now.
- * @param queues    that the change meant.
+ * @param found     the server before the change, with its policies.
+ * @param policies  parsed from nrs_policies now.
+ * @param queues    queues of the change.
  */
-export function planBackPolicy(
+export function planPolicyRollback(
   found: ServerRules,
   policies: readonly PolicyStatus[],
   was: readonly PolicyStatus[],
@@ -273,11 +274,11 @@ export function planBackPolicy(
   const isOn = (queue: Queue): boolean => policyOf(policies, queue).name === 'tbf'
   const stop = queues.filter(isOn).map((queue) => ({ queue, policy: { name: 'fifo', arg: '' } }))
   const wait: PolicyStep = { kind: 'wait', policy: 'tbf', queues: [...queues] }
-  // Also where a release would wait by itself: what is half done is brought to rest first.
+  // Also for releases that would wait by themselves: an unfinished change is completed first.
   return [...select(stop), wait, ...select(wanted), ...restoreRules(found, writtenRules(found), tbf)]
 }
 
-/** Whether a queue runs the policy; a TBF type in other words classifies alike and is left alone with its rules. */
+/** True if the queue runs the policy; an equivalent TBF type is left alone with its rules. */
 function isThere(server: ServerRules, queue: Queue, policy: PolicyChoice, to: PolicyChoice): boolean {
   if (policy.name !== to.name) return false
   if (to.name !== 'tbf') return true
@@ -297,16 +298,14 @@ function policyNotes(
   if (lost.length > 0)
     notes.push(`${counted(lost.length, 'rule')} ${lost.length === 1 ? 'is' : 'are'} lost: ${listed(lost)}.`)
   if (isBetween) {
-    notes.push(
-      'A direct change of type loses queued RPCs for good on this release: fifo first, then TBF once it is stopped.',
-    )
+    notes.push('A direct change of type loses queued RPCs on this release: fifo first, then TBF once it is stopped.')
   }
   const unknown = rules.filter(
     (r) => left.includes(r.queue) && r.name !== DEFAULT_RULE && !server.realtime?.has(r.name),
   )
   const names = [...new Set(unknown.map((r) => r.name))]
-  if (names.length > 0) notes.push(realtimeUnknown(names))
+  if (names.length > 0) notes.push(realtimeUnknownNote(names))
   const uneven = left.flatMap((q) => disagreements(rules, q))
-  if (uneven.length > 0) notes.push(`${uneven.map((u) => u.text).join('; ')}. The inverse makes the CPTs alike.`)
+  if (uneven.length > 0) notes.push(`${uneven.map((u) => u.text).join('; ')}. The rollback makes the CPTs equal.`)
   return notes
 }

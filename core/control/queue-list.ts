@@ -1,10 +1,10 @@
-/** The list of one queue for planning: what all CPTs have, and where they disagree. */
+/** Rule list of one queue for planning: the common rules of all CPTs, and their differences. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Item } from './rule-edit.ts'
 import { cptsOf, DEFAULT_RULE, headOf, isSameHead, type ServerRules } from './server-rules.ts'
 
-/** Names in the order of the first head; a name that only another one has stands before what follows it there. */
+/** Names in the order of the first head; a name missing there is placed before its successor in another head. */
 function unionOf(heads: readonly (readonly RuleLine[])[]): string[] {
   const names = (heads[0] ?? []).map((r) => r.name)
   for (const head of heads.slice(1)) {
@@ -18,10 +18,10 @@ function unionOf(heads: readonly (readonly RuleLine[])[]): string[] {
 }
 
 /**
- * The rules of a queue as one list. Commands reach every CPT, so a plan cannot treat CPTs differently; a rule that they do
- * not have alike is marked uneven.
+ * The rules of a queue as one list. Commands reach every CPT, so a plan cannot treat CPTs differently; a rule that differs between CPTs
+ * is marked uneven.
  *
- * @param rules  in the form in which they are written.
+ * @param rules  in written form.
  */
 export function queueList(rules: readonly RuleLine[], queue: Queue, realtime: ServerRules['realtime']): Item[] {
   const heads = cptsOf(rules, queue).map((cpt) => headOf(rules, queue, cpt))
@@ -45,7 +45,7 @@ export function queueList(rules: readonly RuleLine[], queue: Queue, realtime: Se
   })
 }
 
-/** Where the CPTs of a queue do not have the same list, in words for each rule; empty when they agree. */
+/** Returns the differences between the CPTs of a queue, as text by rule; empty if they agree. */
 export function disagreements(rules: readonly RuleLine[], queue: Queue): { rule: string; text: string }[] {
   const cpts = cptsOf(rules, queue)
   const heads = cpts.map((cpt) => headOf(rules, queue, cpt))

@@ -10,7 +10,7 @@ const server = (name: string, values: readonly string[], policy = 'tbf jobid'): 
   readServer(serviceWith(policy, values), name)
 
 describe('a read-back', () => {
-  it('is empty when the plan came true, and names what did not with its queue and CPTs', () => {
+  it('is empty if the plan was applied, and names deviations with queue and CPTs', () => {
     const service = serviceWith('tbf jobid', PRESENT)
     const plan = planEdits(readServer(service), [
       { verb: 'change', name: 'a', rate: 9, queue: 'both' },
@@ -35,7 +35,7 @@ describe('a read-back', () => {
     ])
   })
 
-  it('keeps apart what somebody else changed meanwhile, and names a rule in the wrong place', () => {
+  it('separates changes by others, and names a rule in the wrong place', () => {
     const service = serviceWith('tbf jobid', PRESENT)
     const plan = planEdits(readServer(service), [
       { verb: 'start', name: 'n', conditions: 'jobid={n}', rate: 1, rank: 'b', queue: 'reg' },
@@ -45,14 +45,14 @@ describe('a read-back', () => {
     write(service, 'reg change b rate=50')
     write(service, 'reg change n rank=a')
     expect(compareHeads(plan.expected, plan.touched, readServer(service))).toEqual({
-      differences: ['a does not stand before n (reg)'],
+      differences: ['a is not before n (reg)'],
       foreign: ['b has rate 50, not 5 (reg)', 'foreign is new (reg)', 'foreign is new (hp)'],
     })
   })
 })
 
 describe('rules of a controller', () => {
-  it('may come, go and stand elsewhere when a plan is read back', () => {
+  it('may appear, disappear and move in a read-back', () => {
     const own = ['start ab_0000000002 jobid={y} rate=9', 'start ab_0000000001 jobid={x} rate=9']
     const service = serviceWith('tbf jobid', [...PRESENT, ...own])
     const plan = planEdits(readServer(service), [
@@ -101,7 +101,7 @@ describe('drift', () => {
     ).toEqual([
       ['conditions', ['oss04'], 'a has conditions jobid={aa} on oss04, jobid={a} elsewhere'],
       ['rate', ['oss04'], 'b has rate 7 on oss04, 5 elsewhere'],
-      ['order', ['oss03'], 'b stands before a on oss03, not elsewhere'],
+      ['order', ['oss03'], 'b is before a on oss03, not elsewhere'],
     ])
   })
 

@@ -1,20 +1,20 @@
-/** Comparison of what a server has with what a plan must have left, over all CPTs and queues. */
+/** Comparison of a read-back with the expected result of a plan, over all CPTs and queues. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import { isControllerRule, isHelperRule } from '../controllers/registry.ts'
 import { cptsOf, headOf, QUEUES, writtenRules, type ReadableRules } from './server-rules.ts'
 
 export interface ReadBack {
-  /** What is not as it must be, each with its place; empty when the plan came true. */
+  /** Deviations from the expected result, each with its place; empty if the plan was applied. */
   readonly differences: readonly string[]
-  /** Rules that the plan did not write and that somebody changed meanwhile. */
+  /** Rules not written by the plan that were changed meanwhile by others. */
   readonly foreign: readonly string[]
 }
 
 const placeOf = (queue: Queue, cpts: readonly number[], all: readonly number[]): string =>
   cpts.length === all.length ? queue : `${queue} CPT ${cpts.join(', ')}`
 
-/** What is different about one rule in one head; undefined when it is as it must be. */
+/** Returns the difference of one rule in one head; undefined if it is as expected. */
 function differenceOf(
   name: string,
   isOurs: boolean,
@@ -30,19 +30,19 @@ function differenceOf(
 
 const byName = (head: readonly RuleLine[]): Map<string, RuleLine> => new Map(head.map((r) => [r.name, r]))
 
-/** Names in an order that is not the wanted one, by the first of them that is out of place; both lists hold the same names. */
+/** Returns a message about the first name out of order; both lists contain the same names. */
 function misplaced(want: readonly string[], have: readonly string[]): string | undefined {
   const at = want.findIndex((name, i) => name !== have[i])
   if (at < 0) return undefined
   const next = want[at + 1]
-  return `${want[at] as string} does not stand ${next === undefined ? 'last' : `before ${next}`}`
+  return `${want[at] as string} is not ${next === undefined ? 'last' : `before ${next}`}`
 }
 
 /**
- * Compares a read-back with what a plan must have left, head by head.
+ * Compares a read-back with the expected result of a plan, head by head.
  *
  * @param expected  lines of every head, conditions as written (`EditPlan.expected` or `.before`).
- * @param touched   names that the plan writes; differences of other rules are somebody else's doing.
+ * @param touched   names that the plan writes; differences of other rules were made by others.
  * @param present   as read back.
  */
 export function compareHeads(
@@ -59,8 +59,10 @@ export function compareHeads(
     found.ours.clear()
     found.foreign.clear()
     for (const cpt of cpts) {
-      const [want, have] = [headOf(expected, queue, cpt), headOf(read, queue, cpt)]
-      const [wants, has] = [byName(want), byName(have)]
+      const want = headOf(expected, queue, cpt)
+      const have = headOf(read, queue, cpt)
+      const wants = byName(want)
+      const has = byName(have)
       const add = (isOurs: boolean, text: string | undefined): void => {
         const list = isOurs ? found.ours : found.foreign
         if (text !== undefined) list.set(text, [...(list.get(text) ?? []), cpt])
@@ -69,7 +71,7 @@ export function compareHeads(
         const isOurs = ours.has(name) || isHelperRule(name)
         add(isOurs, differenceOf(name, isOurs, wants.get(name), has.get(name)))
       }
-      // Places are compared among the rules that both have. Controllers stop theirs and start them again, first in the list.
+      // Order is compared among the rules present in both. Controllers stop and restart their rules, at the top of the list.
       const inBoth = ({ name }: RuleLine): boolean =>
         wants.has(name) && has.has(name) && (ours.has(name) || !isControllerRule(name))
       const [wanted, had] = [want, have].map((l) => l.filter(inBoth).map((r) => r.name)) as [string[], string[]]

@@ -1,15 +1,15 @@
 /**
- * How many bytes one RPC of a job carries, from the sizes that job_stats counted.
+ * Bytes per RPC of a job, from the sizes in job_stats.
  *
- * Source: spec/lustre 4.2: bins are powers of two named by their upper bound, so a histogram gives bounds, and exact sums give
- * the mean. What is larger than one RPC, 4 MiB, travelled as several (measured part 2, 1) and costs as many tokens.
+ * Source: spec/lustre 4.2: bins are powers of two named by their upper bound, so a histogram gives bounds, and exact sums give the mean.
+ * Sizes above one RPC, 4 MiB, were sent as several (measured part 2, 1) and cost as many tokens.
  */
 import { binBytes } from '../lustre/size-histogram.ts'
 
 /** Bytes of the largest RPC. */
 export const RPC_BYTES_MAX = 4 * 1024 * 1024
 
-/** Mean bytes of one RPC; both bounds are equal where the mean is known. */
+/** Mean bytes of one RPC; both bounds are equal if the mean is known. */
 export interface RpcSize {
   readonly lower: number
   readonly upper: number
@@ -32,11 +32,12 @@ interface Bin {
   readonly rpcsMost: number
 }
 
-/** The least mean over bins whose weights lie between bounds: bins below the mean weigh most, bins above it least. */
+/** Smallest mean over bins with bounded weights: bins below the mean get the largest weight, bins above it the smallest. */
 function leastMean(bins: readonly Bin[], bytes: (b: Bin) => number, sign: 1 | -1): number {
   let mean = bytes(bins[0] as Bin)
   for (let round = 0; round < bins.length + 2; round++) {
-    let [sum, rpcs] = [0, 0]
+    let sum = 0
+    let rpcs = 0
     for (const b of bins) {
       const weight = sign * (bytes(b) - mean) < 0 ? b.rpcsMost : b.rpcsLeast
       sum += weight * bytes(b)

@@ -1,6 +1,6 @@
 /**
- * Which rates are worth sending, and in what order. On a running server every change, even to the same rate, hands each
- * class of the rule a fresh bucket of 3 tokens, so rewriting rates ten times a second gives away up to 30 RPC/s a job.
+ * Selection and order of rate changes. On a running server every change, even to the same rate, hands each class of the rule a fresh
+ * bucket of 3 tokens, so rewriting rates ten times a second gives away up to 30 RPC/s a job.
  */
 
 /** A job and the rate of its rule, RPC/s. */
@@ -9,18 +9,18 @@ export interface JobRate {
   readonly ratePerSec: number
 }
 
-/** Which changes are too small to be sent: those within either bound. */
+/** Deadband: changes within either bound are not sent. */
 export interface Deadband {
-  /** Of the rate in force. */
+  /** Relative to the rate in force. */
   readonly percent: number
-  /** RPC/s. One token a period (1 / dt) is what integers alone move. */
+  /** RPC/s. Rounding to integers alone moves rates by one token a period (1 / dt). */
   readonly ratePerSec: number
 }
 
-/** Every difference is sent. */
+/** No deadband: every difference is sent. */
 export const NO_DEADBAND: Deadband = { percent: 0, ratePerSec: 0 }
 
-/** Steps from the rates in force to the ones wanted, to be taken in the order of the fields. */
+/** Steps from the rates in force to the wanted ones, in the order of the fields. */
 export interface RuleChanges {
   /** Jobs that are no longer active. */
   readonly stop: readonly string[]
@@ -31,10 +31,10 @@ export interface RuleChanges {
 }
 
 /**
- * The fewest changes that bring the rates in force to what is wanted, but for a deadband. The sum of live rates never
- * exceeds the larger of both sums in between.
+ * Returns the fewest changes from the rates in force to the wanted ones, except within a deadband. The sum of live rates never exceeds
+ * the larger of both sums in between.
  *
- * A rate within the deadband of the one in force is left as it is, so the sum may be off by as much.
+ * A rate within the deadband of the one in force is kept, so the sum may deviate by as much.
  *
  * Source: AdapTBF III-D; order and deadband by spec/adaptbf 5 (A27). Deviations: unchanged rates are not sent.
  *
@@ -48,7 +48,9 @@ export function ruleChanges(
 ): RuleChanges {
   const kept = new Set(wanted.map(({ jobId }) => jobId))
   const stop = [...inForce.keys()].filter((jobId) => !kept.has(jobId))
-  const [lower, raise, start]: [JobRate[], JobRate[], JobRate[]] = [[], [], []]
+  const lower: JobRate[] = []
+  const raise: JobRate[] = []
+  const start: JobRate[] = []
   for (const rate of wanted) {
     const present = inForce.get(rate.jobId)
     if (present === undefined) start.unshift(rate)
@@ -59,7 +61,7 @@ export function ruleChanges(
   return { stop, lower, raise, start }
 }
 
-/** The rates wanted, with those of the ones in force that a deadband keeps; for a plan that compares by itself. */
+/** Returns the wanted rates, with those in force kept within a deadband; for a plan that compares rates itself. */
 export function withDeadband<J extends JobRate>(
   inForce: ReadonlyMap<string, number>,
   wanted: readonly J[],

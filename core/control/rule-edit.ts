@@ -1,12 +1,12 @@
 /**
- * What an operator stages, and the rule list that it asks for. Edits are taken in their order with the meaning that a server
- * gives them (spec/lustre 1.2, 2.4); so a start that is stopped again leaves nothing, and a start that is changed is one start.
+ * Operator edits and the resulting rule list. Edits are applied in order with the semantics of a server (spec/lustre 1.2, 2.4); so a
+ * start that is stopped again leaves nothing, and a start that is changed is one start.
  */
 import { errnoText, type Errno } from '../lustre/errno.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
 import { DEFAULT_RULE } from './server-rules.ts'
 
-/** Which queues an edit means. `both` is one where the service has no high-priority queue. */
+/** Queues of an edit. `both` means one queue if the service has no high-priority queue. */
 export type QueueChoice = Queue | 'both'
 
 export interface StartEdit {
@@ -16,7 +16,7 @@ export interface StartEdit {
   readonly conditions: string
   /** RPC/s per class. */
   readonly rate: number
-  /** Rule to stand right before; absent: first in the list. */
+  /** Rule to be placed before; absent: first in the list. */
   readonly rank?: string | undefined
   readonly realtime?: boolean | undefined
   readonly queue: QueueChoice
@@ -38,33 +38,33 @@ export interface StopEdit {
 
 export type RuleEdit = StartEdit | ChangeEdit | StopEdit
 
-/** An edit that is left out of a plan. */
+/** An edit left out of a plan. */
 export interface Refusal {
   /** Index of the edit. */
   readonly edit: number
-  /** What the server would answer; undefined where only Sluice refuses it. */
+  /** Error of the server; undefined if only Sluice refuses it. */
   readonly errno: Errno | undefined
   readonly text: string
 }
 
-/** A rule in a list that is being planned. The same rule keeps its id however it is moved and changed. */
+/** A rule in a list that is being planned. A rule keeps its id through moves and changes. */
 export interface Item {
   readonly id: number
   readonly name: string
   readonly conditions: string
   readonly rate: number
-  /** undefined: not known, because servers do not print it. */
+  /** undefined: unknown, because servers do not print it. */
   readonly realtime: boolean | undefined
-  /** Whether every CPT has it alike, but for its rate and place. */
+  /** True if every CPT has the same rule, apart from rate and position. */
   readonly isEven: boolean
-  /** Rates that the CPTs have, more than one where they disagree; the same array as long as no edit names a rate. */
+  /** Rates on the CPTs, more than one if they disagree; the same array as long as no edit sets a rate. */
   readonly rates: readonly number[]
 }
 
 interface Applied {
   readonly list: readonly Item[]
   readonly refused: readonly Refusal[]
-  /** Ids of the rules whose place was asked for. */
+  /** Ids of the rules with a requested place. */
   readonly ranked: ReadonlySet<number>
 }
 
@@ -73,7 +73,7 @@ const say = (errno: Errno, why: string): { errno: Errno; text: string } => ({
   text: `${why}: ${errnoText(errno)}`,
 })
 
-/** One queue's list while edits are applied to it. */
+/** List of one queue while edits are applied to it. */
 class EditedList {
   list: Item[]
   readonly ranked = new Set<number>()
@@ -92,12 +92,12 @@ class EditedList {
     const have = this.list[this.#at(e.name)]
     if (have) {
       const isSame = have.conditions === e.conditions && have.rate === e.rate
-      // The same start staged twice is one start.
+      // A start staged twice is one start.
       if (isSame && this.#isFresh(have)) return undefined
-      return say('EEXIST', `${e.name} is there already`)
+      return say('EEXIST', `${e.name} already exists`)
     }
     const at = e.rank === undefined ? 0 : this.#at(e.rank)
-    if (at < 0) return say('ENOENT', `${e.rank ?? ''} is not there to stand before`)
+    if (at < 0) return say('ENOENT', `cannot be placed before ${e.rank ?? ''}, which does not exist`)
     const item: Item = {
       id: this.#nextId++,
       name: e.name,
@@ -118,14 +118,15 @@ class EditedList {
   change(e: ChangeEdit): { errno: Errno | undefined; text: string } | undefined {
     const at = this.#at(e.name)
     const have = this.list[at]
-    if (!have) return say('ENOENT', `${e.name} is not there`)
-    if (e.rank !== undefined && this.#at(e.rank) < 0) return say('ENOENT', `${e.rank} is not there to stand before`)
+    if (!have) return say('ENOENT', `${e.name} does not exist`)
+    if (e.rank !== undefined && this.#at(e.rank) < 0)
+      return say('ENOENT', `cannot be placed before ${e.rank}, which does not exist`)
     if (e.rank !== undefined && e.name === DEFAULT_RULE && e.rank !== DEFAULT_RULE) {
-      return { errno: undefined, text: 'the place of default changes nothing: it is used only when no rule matches' }
+      return { errno: undefined, text: 'the position of default has no effect: it applies only when no rule matches' }
     }
     let item = have
     if (e.rate !== undefined) item = { ...item, rate: e.rate, rates: [e.rate] }
-    // On CPTs that lack it there is nothing to change: it is started anew on all of them.
+    // CPTs that lack it cannot be changed: it is started on all of them.
     if (!have.isEven) {
       item = { ...item, id: this.#nextId++, isEven: true, rates: [item.rate] }
       this.#fresh.add(item.id)
@@ -151,8 +152,8 @@ class EditedList {
 }
 
 /**
- * A rule stopped and started again with the same conditions is the rule it was, with another rate and place, as long as its
- * realtime flag is known to be the same: a change keeps its classes, a start would not.
+ * Treats a rule that is stopped and started again with the same conditions as the same rule, with another rate and place, if its realtime
+ * flag is known to be equal: a change keeps its classes, a start would not.
  */
 function recognise(present: readonly Item[], list: readonly Item[], ranked: Set<number>): Item[] {
   const old = new Map(present.map((i) => [i.name, i]))
@@ -166,10 +167,10 @@ function recognise(present: readonly Item[], list: readonly Item[], ranked: Set<
 }
 
 /**
- * The list of one queue after edits. An edit that a server would refuse is left out and named; the others are applied.
+ * Returns the list of one queue after edits. An edit that a server would refuse is left out and reported; the others are applied.
  *
- * @param edits       those that mean this queue, with their index among all edits.
- * @param recognises  whether a rule that is stopped and started again may stay the rule it was.
+ * @param edits       edits for this queue, with their index among all edits.
+ * @param recognises  true if a rule that is stopped and started again may count as the same rule.
  */
 export function applyEdits(
   present: readonly Item[],

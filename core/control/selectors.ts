@@ -1,4 +1,4 @@
-/** The commands of the two queues as one sequence, with as few of them as the selectors allow. */
+/** Merges the commands of two queues into one sequence, with the fewest commands that selectors allow. */
 import type { Queue } from '../lustre/nrs-policies.ts'
 import { STEPS, type Op } from './list-plan.ts'
 import { isSameType } from '../tbf/tbf-type.ts'
@@ -6,7 +6,7 @@ import type { PlanCommand } from './plan.ts'
 import type { QueueChoice } from './rule-edit.ts'
 import { typeOn, type ServerRules } from './server-rules.ts'
 
-/** A command with the queues that it acts on. */
+/** A command with its queues. */
 export interface RuleCommandLine extends PlanCommand {
   readonly queue: QueueChoice
   readonly refills: boolean
@@ -38,15 +38,16 @@ function alike(a: readonly Op[], b: readonly Op[]): [number, number][] {
   return pairs
 }
 
-/** Whether a command without selector means the same on both queues: a start is read under the type of the last one. */
+/** True if a command without selector has the same meaning on both queues: a start is parsed under the type of the last one. */
 export function areAlike(server: Pick<ServerRules, 'hp' | 'tbf' | 'profile'>): boolean {
-  const [reg, hp] = [typeOn(server, 'reg'), typeOn(server, 'hp')]
+  const reg = typeOn(server, 'reg')
+  const hp = typeOn(server, 'hp')
   return server.hp && reg !== undefined && hp !== undefined && isSameType(reg, hp)
 }
 
 /**
- * Puts the commands of two queues together, step by step. What is written alike to both goes without selector, as far as
- * both queues run the same TBF type; everything else names its queue.
+ * Merges the commands of two queues step by step. Equal commands are written without selector, if both queues run the same TBF type; the
+ * others name their queue.
  */
 export function withSelectors(
   ops: Readonly<Record<Queue, readonly Op[]>>,
@@ -57,7 +58,8 @@ export function withSelectors(
     const reg = ops.reg.filter((o) => o.step === step)
     const hp = ops.hp.filter((o) => o.step === step)
     const out: RuleCommandLine[] = []
-    let [i, k] = [0, 0]
+    let i = 0
+    let k = 0
     for (const [a, b] of canShare ? alike(reg, hp) : []) {
       out.push(...reg.slice(i, a).map((o) => line(o, 'reg')), ...hp.slice(k, b).map((o) => line(o, 'hp')))
       out.push(line(reg[a] as Op, 'both'))

@@ -1,6 +1,6 @@
 /**
- * Sentences with figures in them. Figures stay numbers until they are shown, so that a window can group their digits and
- * set them off, and a terminal can print the same words.
+ * Sentences with figures. Figures stay numbers until display, so that a window can group and highlight them, and a terminal can print the
+ * same text.
  */
 
 /** A number with its unit. */
@@ -8,13 +8,13 @@ export interface Figure {
   readonly value: number
   /** For example `RPC/s`; empty for a bare number. */
   readonly unit: string
-  /** Digits behind the point; none by default. */
+  /** Decimals; none by default. */
   readonly digits?: number
 }
 
 export type Sentence = readonly (string | Figure)[]
 
-/** Digits of a number in threes from five digits on, parted by narrow no-break spaces: `19 200`. */
+/** Groups digits by thousands from five digits on, separated by narrow no-break spaces: `19 200`. */
 export function grouped(value: number, digits = 0): string {
   const [whole = '', rest] = value.toFixed(digits).split('.')
   const isLong = whole.replace('-', '').length > 4
@@ -25,11 +25,11 @@ export function grouped(value: number, digits = 0): string {
 const print = (f: Figure, group: typeof grouped): string =>
   group(f.value, f.digits ?? 0) + (f.unit === '' ? '' : ` ${f.unit}`)
 
-/** A sentence as plain text. */
+/** Formats a sentence as plain text. */
 export const say = (sentence: Sentence, group: typeof grouped = grouped): string =>
   sentence.map((part) => (typeof part === 'string' ? part : print(part, group))).join('')
 
-/** A sentence as spans; the strong ones are its figures with their units. */
+/** Formats a sentence as spans; the strong ones are its figures with their units. */
 export const spans = (sentence: Sentence, group: typeof grouped = grouped): { text: string; strong: boolean }[] =>
   sentence.map((part) =>
     typeof part === 'string' ? { text: part, strong: false } : { text: print(part, group), strong: true },
@@ -39,7 +39,7 @@ export const spans = (sentence: Sentence, group: typeof grouped = grouped): { te
 export const counted = (n: number, noun: string, plural = `${noun}s`): string =>
   `${grouped(n)} ${n === 1 ? noun : plural}`
 
-/** Names in words: all of them up to `most`, else the first ones and how many more. */
+/** Formats a list of names: all of them up to `most`, else the first ones and the number of the rest. */
 export function listed(names: readonly string[], most = 4): string {
   if (names.length <= most) return names.join(', ')
   return `${names.slice(0, most - 1).join(', ')} and ${grouped(names.length - most + 1)} more`
@@ -47,7 +47,7 @@ export function listed(names: readonly string[], most = 4): string {
 
 const BYTE_RATES = ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s'] as const
 
-/** Bytes per second in decimal units, to two or three digits: 5.0 GB/s, 157 MB/s. */
+/** Formats bytes per second in decimal units, to two or three digits: 5.0 GB/s, 157 MB/s. */
 export function byteRate(bytesPerSec: number): Figure {
   let value = bytesPerSec
   let i = 0
@@ -60,7 +60,7 @@ export function byteRate(bytesPerSec: number): Figure {
 
 const SIZES = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** A size in binary units; whole numbers where it is one: 256 KiB, 1.5 MiB. */
+/** Formats a size in binary units; whole numbers are shown without decimals: 256 KiB, 1.5 MiB. */
 export function size(bytes: number): Figure {
   let value = bytes
   let i = 0
@@ -72,7 +72,7 @@ export function size(bytes: number): Figure {
   return { value, unit: SIZES[i] as string, digits: i === 0 || isWhole ? 0 : 1 }
 }
 
-/** A length of time for people: 72 s, 12 min, 3 h. */
+/** Formats a duration: 72 s, 12 min, 3 h. */
 export function duration(ms: number): string {
   const s = Math.floor(ms / 1000)
   if (s < 120) return `${s} s`

@@ -1,7 +1,4 @@
-/**
- * The rules of one service on one server as they were read, on all CPTs and queues, with what is needed to read them: the
- * running TBF type and the release.
- */
+/** Rules of one service on one server as read, on all CPTs and queues, with the TBF type and release needed to interpret them. */
 import { primaryPolicy, type PolicyStatus, type Queue } from '../lustre/nrs-policies.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Profile } from '../lustre/profile.ts'
@@ -17,19 +14,19 @@ export interface ServerRules {
   readonly server: string
   /** As read from nrs_tbf_rule: every queue and CPT, in match order. */
   readonly rules: readonly RuleLine[]
-  /** Argument of the TBF that runs on a queue: `jobid`, `jobid+opcode`, empty for generic; undefined where it does not run. */
+  /** Argument of the TBF on a queue: `jobid`, `jobid+opcode`, empty for generic; undefined if it does not run. */
   readonly tbf: Readonly<Record<Queue, string | undefined>>
   readonly profile: Profile
   readonly cpts: number
-  /** Whether the service has a high-priority queue. */
+  /** True if the service has a high-priority queue. */
   readonly hp: boolean
-  /** Realtime flags by rule name, of rules started from here. No server tells them: a missing name is unknown. */
+  /** Realtime flags by rule name, of rules started from this console. Servers do not report them: a missing name is unknown. */
   readonly realtime?: ReadonlyMap<string, boolean> | undefined
   /** tbf_depth: tokens of a full bucket. @default 3 */
   readonly depth?: number | undefined
 }
 
-/** Puts together what one reading of a server tells. */
+/** Combines the parts of one reading of a server. */
 export function serverRules(
   server: string,
   policies: readonly PolicyStatus[],
@@ -46,7 +43,7 @@ export function serverRules(
   return { server, rules, tbf: { reg: typeOf('reg'), hp: typeOf('hp') }, profile, cpts, hp, ...more }
 }
 
-/** The TBF type that runs on a queue; undefined where TBF does not run. A type that the release should not have is read too. */
+/** Returns the TBF type on a queue; undefined if TBF does not run. A type that the release should not have is parsed, too. */
 export function typeOn({ tbf, profile }: Pick<ServerRules, 'tbf' | 'profile'>, queue: Queue): TbfType | undefined {
   const arg = tbf[queue]
   if (arg === undefined) return undefined
@@ -54,17 +51,17 @@ export function typeOn({ tbf, profile }: Pick<ServerRules, 'tbf' | 'profile'>, q
   return read.ok ? read.value : { fields: [...new Set(arg.split('+').filter(isField))], isList: false }
 }
 
-/** What is needed to read a server's rules. */
+/** Fields needed to interpret a server's rules. */
 export type ReadableRules = Pick<ServerRules, 'rules' | 'tbf' | 'profile'>
 
 /**
- * The lines of a server with their conditions in the form in which they are written. Releases up to 2.17.0 print the rules of
- * a single-type TBF without their field, `{dd.*}`, and the built-in rule as `{*}` (measured A4); only the running type tells
- * which field is meant. The built-in rule has `*`.
+ * Returns the lines of a server with their conditions in written form. Releases up to 2.17.0 print the rules of a single-type TBF without
+ * their field, `{dd.*}`, and the built-in rule as `{*}` (measured A4); only the running type determines the field. The built-in rule has
+ * `*`.
  */
 export function writtenRules(server: ReadableRules): readonly RuleLine[] {
   const { tbf, profile } = server
-  // A list is asked for at every key that is typed, and is the same array until it is read anew.
+  // A list is queried at every key press; the array is the same until the rules are read again.
   const known = written.get(server.rules)
   if (known && known.reg === tbf.reg && known.hp === tbf.hp && known.profile === profile) return known.lines
   const types = { reg: typeOn(server, 'reg'), hp: typeOn(server, 'hp') }
@@ -72,7 +69,7 @@ export function writtenRules(server: ReadableRules): readonly RuleLine[] {
     const conditions = r.name === DEFAULT_RULE ? '*' : fullConditions(r.conditions, types[r.queue]?.fields ?? [])
     return conditions === r.conditions ? r : { ...r, conditions }
   })
-  written.set(server.rules, { ...{ reg: tbf.reg, hp: tbf.hp, profile }, lines })
+  written.set(server.rules, { reg: tbf.reg, hp: tbf.hp, profile, lines })
   return lines
 }
 
@@ -92,13 +89,13 @@ export const headOf = (rules: readonly RuleLine[], queue: Queue, cpt: number): R
 export const cptsOf = (rules: readonly RuleLine[], queue: Queue): number[] =>
   [...new Set(rules.filter((r) => r.queue === queue).map((r) => r.cpt))].sort((a, b) => a - b)
 
-/** Everything but the number of classes: equal texts mean equal heads. */
+/** Text of a head without the number of classes: equal texts mean equal heads. */
 export const headText = (head: readonly RuleLine[]): string =>
   head.map((r) => `${r.name} ${r.conditions} ${r.rate}\n`).join('')
 
 const texts = new WeakMap<readonly RuleLine[], string>()
 
-/** The same of the first head of each queue, for lists that are compared over and over. */
+/** The same for the first head of each queue, for lists that are compared repeatedly. */
 export function firstHeadsText(rules: readonly RuleLine[]): string {
   let text = texts.get(rules)
   if (text === undefined) {
@@ -110,7 +107,7 @@ export function firstHeadsText(rules: readonly RuleLine[]): string {
 
 const wholes = new WeakMap<readonly RuleLine[], string>()
 
-/** The same of all lines, wherever they stand. */
+/** The same for all lines. */
 export function wholeText(rules: readonly RuleLine[]): string {
   let text = wholes.get(rules)
   if (text === undefined) {
@@ -120,12 +117,12 @@ export function wholeText(rules: readonly RuleLine[]): string {
   return text
 }
 
-/** Whether two heads have the same rules in the same order, classes left aside. */
+/** True if two heads have the same rules in the same order, ignoring classes. */
 export const isSameHead = (a: readonly RuleLine[], b: readonly RuleLine[]): boolean =>
   a.length === b.length &&
   a.every((r, i) => r.name === b[i]?.name && r.rate === b[i].rate && r.conditions === b[i].conditions)
 
-/** Whether all CPTs of a queue have the same rules. */
+/** True if all CPTs of a queue have the same rules. */
 export function areCptsAlike(rules: readonly RuleLine[], queue: Queue): boolean {
   const [first, ...rest] = cptsOf(rules, queue).map((cpt) => headOf(rules, queue, cpt))
   return first === undefined || rest.every((h) => isSameHead(h, first))

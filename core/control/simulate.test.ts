@@ -13,7 +13,7 @@ const value = fc.oneof(
 )
 
 describe('simulatePlan', () => {
-  it('answers and leaves after every command what a server answers and leaves, errors on half of the heads included', () => {
+  it('returns and leaves the same as a server after every command, including errors on half of the heads', () => {
     let failed = 0
     fc.assert(
       fc.property(fc.array(value, { maxLength: 6 }), fc.array(value, { minLength: 1, maxLength: 6 }), (first, then) => {

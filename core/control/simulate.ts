@@ -1,8 +1,8 @@
 /**
- * The rule lists of a server after each command of a plan: what a review shows, and what a read-back must find.
+ * Simulation of the rule lists of a server after each command of a plan, for the review and for the expected read-back.
  *
- * Lists behave as core/tbf's do; a command walks CPT 0 reg, CPT 0 hp, CPT 1 reg, ... and an error stops the walk, so that the
- * heads before it keep the change (measured A10).
+ * Lists behave as in core/tbf; a command walks CPT 0 reg, CPT 0 hp, CPT 1 reg, ... and an error stops the walk, so that the preceding
+ * heads keep the change (measured A10).
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -13,7 +13,7 @@ import { parseRuleCommand, type RuleCommand } from '../tbf/rule-command.ts'
 import { LUSTRE_DEFAULTS, RuleList } from '../tbf/rule-list.ts'
 import { areCptsAlike, cptsOf, DEFAULT_RULE, headOf, QUEUES, writtenRules, type ServerRules } from './server-rules.ts'
 
-/** One list for the CPTs that have it; all of a queue share one as long as they are alike. */
+/** One list for the CPTs that have it; all CPTs of a queue share one as long as they are equal. */
 interface Head {
   readonly queue: Queue
   readonly cpts: readonly number[]
@@ -24,7 +24,7 @@ interface Head {
 
 const conditions = (text: string): Conditions => ({ text, matches: () => false, cautions: [] })
 
-/** A list with the given rules in their order, wherever `default` stands among them. */
+/** Builds a list with the given rules in their order, including `default` at any position. */
 function listOf(rules: readonly RuleLine[]): RuleList {
   const list = new RuleList(LUSTRE_DEFAULTS)
   for (const r of rules.toReversed()) {
@@ -54,17 +54,17 @@ function linesOf(heads: readonly Head[]): RuleLine[] {
   return out
 }
 
-/** The lists after one command. */
+/** Lists after one command. */
 export interface SimulatedStep {
-  /** What the server would answer; undefined for success. */
+  /** Error of the server; undefined for success. */
   readonly error: Errno | undefined
-  /** All heads, conditions in the form in which they are written; classes as they were before the plan. */
+  /** All heads, conditions in written form; classes as before the plan. */
   readonly rules: readonly RuleLine[]
 }
 
 type Simulated = Pick<ServerRules, 'rules' | 'tbf' | 'profile' | 'cpts' | 'hp'>
 
-/** Heads in the order of a server's walk; CPTs with equal lists share one when `isShared`. */
+/** Heads in the order of a server's walk; CPTs with equal lists share one if `isShared`. */
 function headsOf(server: Simulated, isShared: boolean): Head[] {
   const rules = writtenRules(server)
   const queues = (server.hp ? QUEUES : (['reg'] as const)).filter((q) => server.tbf[q] !== undefined)
@@ -83,7 +83,9 @@ function headsOf(server: Simulated, isShared: boolean): Head[] {
   return out
 }
 
-/** @param isLastOnly  lists are told after the last command alone: of many commands on a long list they are most of the work. */
+/**
+ * @param isLastOnly  returns only the lists after the last command: for many commands on a long list, building them dominates the cost.
+ */
 function carryOutAll(
   heads: readonly Head[],
   values: readonly string[],
@@ -105,8 +107,7 @@ function carryOutAll(
 }
 
 /**
- * Carries out commands on a copy of a server's rules. Conditions are taken as they are: whether a server accepts them is
- * checked where they are entered.
+ * Carries out commands on a copy of a server's rules. Conditions are not validated: that is done on input.
  *
  * @param values  as written to nrs_tbf_rule.
  * @returns       the lists after each command.
@@ -117,12 +118,12 @@ export const simulatePlan = (present: Simulated, values: readonly string[]): Sim
 function simulate(present: Simulated, values: readonly string[], isLastOnly: boolean): SimulatedStep[] {
   if (QUEUES.every((q) => areCptsAlike(present.rules, q))) {
     const shared = carryOutAll(headsOf(present, true), values, present, isLastOnly)
-    // Behind an error CPTs are not alike any more.
+    // After an error CPTs may differ.
     if (shared.every((s) => s.error === undefined)) return shared
   }
   return carryOutAll(headsOf(present, false), values, present, isLastOnly)
 }
 
-/** The lists after the last command; the present ones where there is none. */
+/** Lists after the last command; the current ones without commands. */
 export const afterPlan = (present: Simulated, values: readonly string[]): readonly RuleLine[] =>
   values.length === 0 ? writtenRules(present) : (simulate(present, values, true).at(-1)?.rules ?? [])

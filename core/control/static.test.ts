@@ -57,7 +57,7 @@ describe('StaticController', () => {
     )
   })
 
-  it('leaves out what cannot be counted and holds the budget over a period without length', () => {
+  it('omits uncountable entries and holds the budget over a period without length', () => {
     const controller = new StaticController({ maxRatePerSec: 1000 })
     controller.step(observe(seen('a', NaN), seen('', 1), seen('b', 1, NaN), seen('c', 1, 0), seen('d', 1e308)))
     const held = controller.step({ ...observe(seen('a', 1)), periodNs: NaN })

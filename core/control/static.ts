@@ -1,6 +1,6 @@
 /**
- * The baseline of fixed shares: each job holds its part of the target's rate, used or not. It keeps no ledger, and what
- * one job leaves unused no other job gets.
+ * Baseline with fixed shares: each job has its share of the target's rate, used or not. No ledger; the unused share of a job is not
+ * available to others.
  */
 import { byCodeUnit } from '../base/order.ts'
 import { invariant } from '../base/result.ts'
@@ -8,20 +8,20 @@ import { NS_PER_S } from '../base/units.ts'
 import { RATE_MAX } from '../lustre/nrs-tbf-rule.ts'
 import type { Allocation, Controller, Decision, JobDemand, Observation } from './controller.ts'
 
-/** How one target is divided. */
+/** Configuration of one target. */
 export interface StaticOptions {
   /** Rate of the target that the jobs divide, T, RPC/s, > 0. */
   readonly maxRatePerSec: number
 }
 
 /**
- * Divides the rate of one target by nodes, over all jobs seen on it so far, idle ones included.
+ * Divides the rate of one target by nodes, over all jobs seen on it so far, including idle ones.
  *
- * Tokens of a period sum to the budget: whole parts first, then one each by largest fraction. A rate is the job's exact
- * part of T rounded to RPC/s, so jobs of equal nodes have equal rates even where their tokens differ by one.
+ * Tokens of a period sum to the budget: whole parts first, then one each by largest fraction. A rate is the job's exact share of T
+ * rounded to RPC/s, so jobs of equal nodes have equal rates even where their tokens differ by one.
  *
- * Source: AdapTBF IV-C, "Static BW": priority by compute nodes, equation (1). Deviations: the set of jobs is not
- * configured but learned, so shares shrink when a new job appears; a job keeps the last number of nodes that was named.
+ * Source: AdapTBF IV-C, "Static BW": priority by compute nodes, equation (1). Deviations: the set of jobs is not configured but learned,
+ * so shares shrink when a new job appears; a job keeps its last known number of nodes.
  */
 export class StaticController implements Controller {
   readonly name = 'static'
@@ -30,7 +30,7 @@ export class StaticController implements Controller {
   #allocations: readonly Allocation[] = []
   #budget = -1
 
-  /** @throws InvariantError when the rate is not above 0: options are checked where they are entered. */
+  /** @throws InvariantError if the rate is not above 0: options are validated on input. */
   constructor({ maxRatePerSec }: StaticOptions) {
     invariant(Number.isFinite(maxRatePerSec) && maxRatePerSec > 0, 'the rate that static shares divide is above 0')
     this.#maxRatePerSec = maxRatePerSec
@@ -38,7 +38,7 @@ export class StaticController implements Controller {
 
   step({ target, atNs, periodNs, jobs }: Observation): Decision {
     const exact = (this.#maxRatePerSec * periodNs) / NS_PER_S
-    // Doubles may put a whole product a hair below itself.
+    // Rounding may put a whole product slightly below itself.
     const budget = Number.isFinite(exact) && exact > 0 ? Math.floor(exact + 1e-9) : Math.max(0, this.#budget)
     const hasLearned = this.#learn(jobs)
     if (hasLearned || budget !== this.#budget) {
@@ -77,7 +77,7 @@ function divide(nodesOf: ReadonlyMap<string, number>, maxRatePerSec: number, bud
   const shares = order.map(([jobId, nodes]) => {
     const exact = (budget * nodes) / allNodes
     const tokens = Math.floor(exact + 1e-9)
-    // Whole billionths, so that equal fractions stay equal and the order decides.
+    // Rounded to billionths, so that equal fractions stay equal and the order breaks ties.
     return { jobId, tokens, rest: Math.round((exact - tokens) * 1e9), rate: (maxRatePerSec * nodes) / allNodes }
   })
   const left = shares.reduce((rest, { tokens }) => rest - tokens, budget)

@@ -1,4 +1,4 @@
-/** What a trial judges jobs by: servers with equal rules once, and the classes that a job makes under a type. */
+/** Grouping for trials: servers with equal rules are evaluated once; and the classes that a job creates under a type. */
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { Field } from '../tbf/request-key.ts'
 import { Binder, ShapeCache } from './binding.ts'
@@ -17,11 +17,11 @@ import {
 /** A server before and after a plan. */
 export interface TriedServer {
   readonly before: ServerRules
-  /** Every head after it, conditions as written (`EditPlan.expected`); absent: the rules stay. */
+  /** Every head after it, conditions as written (`EditPlan.expected`); absent: unchanged. */
   readonly after?: readonly RuleLine[] | undefined
 }
 
-/** One queue of servers that have the same rules before and after. */
+/** Rules of one queue of a group, before or after a plan. */
 export interface Side {
   readonly rules: readonly RuleLine[]
   readonly binder: Binder<RuleLine>
@@ -29,8 +29,8 @@ export interface Side {
 }
 
 /**
- * The rules that make a difference between before and after: a job with which none of them has to do falls under the same rules
- * with the same rates on both sides. undefined: every job may.
+ * Rules that differ between before and after: a job that matches none of them has the same rules with the same rates on both sides.
+ * undefined: any job may be affected.
  */
 export type Difference = ReadonlySet<RuleLine> | undefined
 
@@ -45,23 +45,23 @@ export interface Group {
   }[]
 }
 
-/** What decides where a job falls, in one word. */
-const wordOf = ({ name, conditions, rate }: RuleLine): string => `${name} ${conditions} ${rate}`
+/** Key of a rule for comparing lists. */
+const keyOf = ({ name, conditions, rate }: RuleLine): string => `${name} ${conditions} ${rate}`
 
 function differenceOf({ rules: before, fallback: was }: Side, { rules: after, fallback: will }: Side): Difference {
   if (was?.rate !== will?.rate || was?.name !== will?.name) return undefined
-  const words = { before: before.map(wordOf), after: after.map(wordOf) }
-  const there = { before: new Set(words.before), after: new Set(words.after) }
-  const kept = words.before.filter((word) => there.after.has(word))
-  const stay = words.after.filter((word) => there.before.has(word))
-  if (kept.length !== stay.length || kept.some((word, i) => word !== stay[i])) return undefined
+  const ruleKeys = { before: before.map(keyOf), after: after.map(keyOf) }
+  const there = { before: new Set(ruleKeys.before), after: new Set(ruleKeys.after) }
+  const kept = ruleKeys.before.filter((key) => there.after.has(key))
+  const stay = ruleKeys.after.filter((key) => there.before.has(key))
+  if (kept.length !== stay.length || kept.some((key, i) => key !== stay[i])) return undefined
   return new Set([
-    ...before.filter((_, i) => !there.after.has(words.before[i] as string)),
-    ...after.filter((_, i) => !there.before.has(words.after[i] as string)),
+    ...before.filter((_, i) => !there.after.has(ruleKeys.before[i] as string)),
+    ...after.filter((_, i) => !there.before.has(ruleKeys.after[i] as string)),
   ])
 }
 
-/** Servers with equal lists are judged once. */
+/** Groups servers with equal lists. */
 export function groupServers(servers: readonly TriedServer[], shapes = new ShapeCache()): Group[] {
   const groups = new Map<string, { tried: TriedServer; before: readonly RuleLine[]; names: string[] }>()
   for (const tried of servers) {
@@ -92,8 +92,8 @@ export function groupServers(servers: readonly TriedServer[], shapes = new Shape
 }
 
 /**
- * Jobs that a trial has to look at: those whose rules or rates may differ on one of the servers that they send to, and those that
- * a tried rule may cover. All others come out of it untouched.
+ * Returns a test for jobs that a trial must evaluate: those whose rules or rates may differ on one of the servers that they send to, and
+ * those that a tried rule may cover. All others are unaffected.
  */
 export function concerned(groups: readonly Group[], tried: ReadonlySet<string>): (job: LiveJob) => boolean {
   const everywhere = groups.map(({ servers, queues }) => {
@@ -102,9 +102,10 @@ export function concerned(groups: readonly Group[], tried: ReadonlySet<string>):
       if (!difference || tried.has(DEFAULT_RULE)) return () => true
       const leaves = before.binder.among((r) => difference.has(r))
       const comes = after.binder.among((r) => tried.has(r.name) || difference.has(r))
-      const [was, will] = [before.binder.tellsApart, after.binder.tellsApart]
+      const was = before.binder.distinguishes
+      const will = after.binder.distinguishes
       const isNew = { nid: was.nid !== will.nid, opcode: was.opcode !== will.opcode }
-      // Kinds of RPCs that only one of the sides tells apart are not the same kinds.
+      // If only one side distinguishes kinds of RPCs, the kinds of both sides are not comparable.
       const isSplit = ({ nids = [], opcodes = [] }: LiveJob): boolean =>
         (isNew.nid && nids.length > 1) || (isNew.opcode && opcodes.length > 1)
       return (job: LiveJob): boolean => comes(job) || leaves(job) || isSplit(job)
@@ -114,15 +115,15 @@ export function concerned(groups: readonly Group[], tried: ReadonlySet<string>):
   return (job) => everywhere.some((test) => test(job))
 }
 
-/** The classes that a job makes on one head under a type. */
+/** Classes that a job creates on one head under a type. */
 export interface JobClasses {
-  /** How many, as far as it is known. */
+  /** Their number, as far as known. */
   readonly count: number
-  /** Whether `count` is all of them: NIDs and RPC names are known where the type tells them apart. */
+  /** True if `count` is exact: NIDs and RPC names are known if the type distinguishes them. */
   readonly isCounted: boolean
-  /** Whether all that makes a class is known, so that classes shared with other jobs are counted once. */
+  /** True if all fields of a class are known, so that classes shared with other jobs are counted once. */
   readonly isKnown: boolean
-  /** Their keys; what is not known is nobody else's. */
+  /** Their keys; unknown fields are assumed unshared. */
   readonly keys: () => string[]
 }
 

@@ -1,4 +1,4 @@
-/** Trials look only at the jobs that a plan can have to do with; what they come to is that of looking at every job. */
+/** Trials evaluate only the jobs that a plan may affect; the results equal those of evaluating every job. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readServer, serviceWith } from '../../tests/rule-oracle.ts'
@@ -6,7 +6,7 @@ import { planEdits } from './edit-plan.ts'
 import type { LiveJob } from './live-job.ts'
 import type { RuleEdit } from './rule-edit.ts'
 import { concerned, groupServers, type Group } from './trial-groups.ts'
-import { classesOfEach, tryAgainstLive } from './trial.ts'
+import { classesOfEach, runTrial } from './trial.ts'
 
 const NAMES = ['ra', 'rb', 'rc', 'rd'] as const
 const id = fc.constantFrom('1.a.u1', '2.a.u1', '1.b.u2', '3.c.u3')
@@ -39,11 +39,11 @@ const job: fc.Arbitrary<LiveJob> = fc.record({
   rpcs: fc.constantFrom(0, 5, 500),
 })
 
-/** Nothing is known to make no difference: every job is looked at. */
+/** No difference is known: every job is evaluated. */
 const plainly = (groups: readonly Group[]): Group[] =>
   groups.map((g) => ({ ...g, queues: g.queues.map((q) => ({ ...q, difference: undefined })) }))
 
-it('come to what looking at every job comes to, over any rules, edits and jobs', () => {
+it('equal the results over all jobs, for any rules, edits and jobs', () => {
   let passedOver = 0
   fc.assert(
     fc.property(
@@ -59,15 +59,12 @@ it('come to what looking at every job comes to, over any rules, edits and jobs',
           return { before, after: planEdits(before, edits).expected }
         })
         const groups = groupServers(servers)
-        expect(tryAgainstLive(servers, jobs, names, groups)).toEqual(
-          tryAgainstLive(servers, jobs, names, plainly(groups)),
-        )
+        expect(runTrial(servers, jobs, names, groups)).toEqual(runTrial(servers, jobs, names, plainly(groups)))
         const isConcerned = concerned(groups, new Set(names))
         passedOver += jobs.filter((j) => !isConcerned(j)).length
         const rules = names.filter((n) => n !== 'default')
         const each = classesOfEach(jobs, rules, groups)
-        for (const rule of rules)
-          expect(each.get(rule)).toBe(tryAgainstLive(servers, jobs, [rule], plainly(groups)).classes)
+        for (const rule of rules) expect(each.get(rule)).toBe(runTrial(servers, jobs, [rule], plainly(groups)).classes)
       },
     ),
     { numRuns: 600 },

@@ -3,7 +3,7 @@ import { readServer, serviceWith } from '../../tests/rule-oracle.ts'
 import { planEdits } from './edit-plan.ts'
 import { opcodesOf, type LiveJob } from './live-job.ts'
 import type { RuleEdit } from './rule-edit.ts'
-import { tryAgainstLive, type TrialResult } from './trial.ts'
+import { runTrial, type TrialResult } from './trial.ts'
 
 const OSS = Array.from({ length: 12 }, (_, i) => `oss${String(i + 1).padStart(2, '0')}`)
 const job = (jobId: string, rpcs: number, more: Partial<LiveJob> = {}): LiveJob => ({
@@ -24,7 +24,7 @@ function trial(
     const before = readServer(service, name)
     return { before, after: planEdits(before, edits).expected }
   })
-  return tryAgainstLive(
+  return runTrial(
     servers,
     jobs,
     edits.filter((e) => e.verb !== 'stop').map((e) => e.name),
@@ -39,7 +39,7 @@ const hog = {
 } as const
 
 describe('a plan tried against live jobs', () => {
-  it('counts whom it binds, the classes they make, and what is left to them', () => {
+  it('counts the bound jobs, their classes, and their ceiling', () => {
     const targets = Array.from({ length: 38 }, (_, i) => `OST${i}`)
     const jobs = [
       job('4690.python.u1021', 61_904, { opcodes: ['ost_write'], targets }),
@@ -73,7 +73,7 @@ describe('a plan tried against live jobs', () => {
     expect(Math.round((t.jobs[0]?.change ?? 0) * 100)).toBe(-69)
   })
 
-  it('says may where job_stats does not tell, and some where a part of the RPCs is meant', () => {
+  it('reports may for unknown fields, and some for a part of the RPCs', () => {
     const may = trial('tbf jobid+opcode', [], [job('4690.a', 10)], hog)
     expect(may).toMatchObject({ sure: 0, may: 1, rpcsAfter: undefined, knowsClasses: false })
     expect(may.jobs[0]).toMatchObject({ how: 'may', after: ['hog', 'default'], change: undefined })
@@ -82,7 +82,7 @@ describe('a plan tried against live jobs', () => {
     expect(some.jobs[0]).toMatchObject({ how: 'some', after: ['hog', 'default'] })
   })
 
-  it('counts other jobs that are hit: freed, or under a rule that stands behind now', () => {
+  it('counts other affected jobs: released, or under a later rule', () => {
     const present = ['reg start cap jobid={*} rate=50', 'reg start ml jobid={ml.*} rate=300']
     const jobs = [job('ml.1', 900), job('x', 5)]
     const freed = trial('tbf jobid', present, jobs, { verb: 'stop', name: 'ml', queue: 'reg' })
@@ -110,17 +110,17 @@ describe('a plan tried against live jobs', () => {
     ).toEqual([])
   })
 
-  it('counts classes as the type tells jobs apart, on the CPTs that their RPCs reach', () => {
+  it('counts classes as distinguished by the type, on the CPTs that their RPCs reach', () => {
     const nids = ['10.0.0.1@tcp', '10.0.0.2@tcp']
     const jobs = [job('a', 10, { nids, uid: 500 }), job('b', 10, { nids, uid: 500 })]
     const all = (conditions: string, queue: 'reg' | 'both' = 'reg') => ({ ...hog, conditions, queue })
-    // Two jobs of the same two clients share two classes, each on one CPT; by uid they share one, on all CPTs.
+    // Two jobs on the same two clients share two classes, each on one CPT; by uid they share one, on all CPTs.
     expect(trial('tbf nid', [], jobs, all('nid={*@tcp}'))).toMatchObject({ classes: 2 * 12, knowsClasses: true })
     expect(trial('tbf uid', [], jobs, all('uid={500}'))).toMatchObject({ classes: 4 * 12, knowsClasses: true })
     expect(trial('tbf jobid', [], jobs, all('jobid={*}'))).toMatchObject({ classes: 2 * 4 * 12 })
     expect(trial('tbf jobid', [], jobs, all('jobid={*}', 'both'))).toMatchObject({ classes: 2 * 4 * 12 * 2 })
     expect(trial('tbf jobid+nid', [], jobs, all('jobid={*}'))).toMatchObject({ classes: 2 * 2 * 12 })
-    // How many clients a job has is not guessed: then there is no ceiling either.
+    // The number of clients of a job is not guessed: without it there is no ceiling either.
     const unknown = trial('tbf jobid+nid', [], [job('a', 10)], all('jobid={*}'))
     expect(unknown).toMatchObject({ sure: 1, knowsClasses: false, rpcsAfter: undefined })
     expect(trial('tbf nid', [], [job('a', 10, { nodes: 5 })], all('nid={*@tcp}'))).toMatchObject({

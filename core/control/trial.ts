@@ -1,8 +1,8 @@
 /**
- * A plan tried against the jobs that run now, before anything is sent: who would come under which rule, what that leaves them,
- * and who else is hit.
+ * Trial of a plan against the current jobs, before anything is sent: the rule of each job, its resulting ceiling, and other jobs
+ * affected.
  *
- * What is not known of a job gives "may", never a guess. Ceilings and classes follow spec/lustre 2.5.
+ * Unknown fields of a job give "may", never a guess. Ceilings and classes follow spec/lustre 2.5.
  */
 import { ended, type Steps } from '../base/steps.ts'
 import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
@@ -26,39 +26,39 @@ export type { TriedServer } from './trial-groups.ts'
 
 export interface TriedJob {
   readonly jobId: string
-  /** How surely a tried rule comes over it on any server: over all its RPCs, some, or perhaps; none when they only leave it. */
+  /** Coverage by a tried rule on any server: all of its RPCs, some, or perhaps; none if the rules only stop covering it. */
   readonly how: Share | 'none'
   /** RPC/s now. */
   readonly rpcs: number
-  /** Rules that it falls under, in match order, `default` included. */
+  /** Rules that it matches, in match order, `default` included. */
   readonly before: readonly string[]
   readonly after: readonly string[]
   /**
-   * Most RPC/s that its rules let through, all servers; undefined where nothing but an untouched `default` limits it, and
-   * where it is not known how many classes it makes.
+   * Most RPC/s that its rules allow, all servers; undefined if only an unchanged `default` limits it, and if its number of classes is
+   * unknown.
    */
   readonly ceilingBefore: number | undefined
   readonly ceilingAfter: number | undefined
-  /** The ceiling after against the RPC/s now, -1.. ; undefined without a ceiling, or for a job that is idle. */
+  /** The new ceiling relative to the current RPC/s, -1.. ; undefined without a ceiling, or for an idle job. */
   readonly change: number | undefined
-  /** Servers on which its rules or their rates differ after the plan, or that a tried rule covers it on. */
+  /** Servers on which its rules or their rates differ after the plan, or on which a tried rule covers it. */
   readonly servers: readonly string[]
 }
 
 export interface TrialResult {
-  /** Jobs that a tried rule covers, or whose rule or rate becomes another one; most RPC/s first. */
+  /** Jobs that a tried rule covers, or whose rule or rate changes; most RPC/s first. */
   readonly jobs: readonly TriedJob[]
-  /** Jobs surely covered by a tried rule, at least in part; jobs perhaps covered; jobs that change although none covers them. */
+  /** Jobs certainly covered by a tried rule, at least in part; jobs perhaps covered; jobs that change although none covers them. */
   readonly sure: number
   readonly may: number
   readonly others: number
-  /** Classes that the covered jobs make: jobs x CPTs x queues x servers, as the type tells jobs apart; at most that many. */
+  /** Classes of the covered jobs: jobs x CPTs x queues x servers, as distinguished by the type; an upper bound. */
   readonly classes: number
-  /** Whether all that makes a class was known of these jobs; else there may be more. */
+  /** True if all fields of a class were known for these jobs; else there may be more. */
   readonly knowsClasses: boolean
   readonly targets: readonly string[]
   readonly servers: readonly string[]
-  /** RPC/s of the covered jobs now, and the most that is left to them; undefined where one of them has no ceiling. */
+  /** Current RPC/s of the covered jobs, and their new ceiling; undefined if one of them has none. */
   readonly rpcsNow: number
   readonly rpcsAfter: number | undefined
 }
@@ -67,8 +67,8 @@ const isUntouchedDefault = (r: RuleLine | undefined): boolean =>
   r === undefined || (r.name === DEFAULT_RULE && r.rate >= LUSTRE_DEFAULTS.rate)
 
 /**
- * The most that a job reaches on one queue of one server: each kind at the loosest rule that it may fall under; undefined
- * without a limit, and where it is not known how many classes it makes.
+ * Returns the ceiling of a job on one queue of one server: each kind at the highest rate of the rules that it may match; undefined
+ * without a limit, and if its number of classes is unknown.
  */
 function reach(
   bindings: readonly Binding<RuleLine>[],
@@ -92,7 +92,7 @@ const namesOf = (bindings: readonly Binding<RuleLine>[]): string[] =>
 const isAlike = (a: RuleLine | undefined, b: RuleLine | undefined): boolean =>
   a === b || (a?.name === b?.name && a?.rate === b?.rate)
 
-/** Whether a job's RPCs go to rules of the same names and rates. */
+/** True if a job's RPCs match rules of the same names and rates. */
 function areAlike(
   was: readonly Binding<RuleLine>[],
   before: Side,
@@ -124,7 +124,7 @@ class JobTrial {
   readonly servers = new Set<string>()
   how: Share | 'none' = 'none'
   #ceilings: { before: number | undefined; after: number | undefined } = { before: 0, after: 0 }
-  /** Classes, where the type tells jobs apart; else their keys, because jobs may share them. */
+  /** Number of classes, if the type distinguishes jobs; else their keys, because jobs may share them. */
   classes = 0
   readonly classKeys: string[] = []
   knowsClasses = true
@@ -135,7 +135,7 @@ class JobTrial {
     this.#tried = tried
   }
 
-  /** Judges the job on the servers of a group that it sends to. */
+  /** Evaluates the job on the servers of a group that it sends to. */
   look(group: Group): void {
     const on = group.servers.filter((s) => this.#job.servers.includes(s))
     if (on.length === 0) return
@@ -151,10 +151,10 @@ class JobTrial {
         if (!classes.isKnown) this.knowsClasses = false
         this.#count(on, q, fields, reached, classes, will)
       }
-      // On the high-priority queue `default` goes without saying.
+      // On the high-priority queue `default` is implied.
       for (const name of namesOf(was)) if (q === 0 || name !== DEFAULT_RULE) this.before.add(name)
       for (const name of namesOf(will)) if (q === 0 || name !== DEFAULT_RULE) this.after.add(name)
-      // High-priority RPCs are few: what limits the regular ones is the ceiling, and a rule there adds its own.
+      // High-priority RPCs are few: the limit of the regular ones is the ceiling, and a rule on hp adds its own.
       const scale = reached * on.length
       const isHp = q > 0
       this.#add('before', reach(was, before.fallback, classes), scale, isHp)
@@ -212,25 +212,25 @@ class JobTrial {
 }
 
 /**
- * Tries a plan.
+ * Runs a trial.
  *
- * @param rules   names of the rules that are tried: those that the plan starts or changes.
- * @param groups  of the servers, where several sets of rules are tried on the same ones.
+ * @param rules   names of the tried rules: those that the plan starts or changes.
+ * @param groups  groups of the servers, to reuse them for several sets of rules.
  */
-export function tryAgainstLive(
+export function runTrial(
   servers: readonly TriedServer[],
   jobs: readonly LiveJob[],
   rules: Iterable<string>,
   groups: readonly Group[] = groupServers(servers),
 ): TrialResult {
-  return ended(tryInSteps(jobs, rules, groups))
+  return ended(runTrialInSteps(jobs, rules, groups))
 }
 
-/** Jobs of one step. */
+/** Jobs per step. */
 const JOBS_AT_ONCE = 128
 
-/** The same in steps of about a millisecond: ten thousand jobs under one rule take a fifth of a second in all. */
-export function* tryInSteps(
+/** The same in steps of about a millisecond: ten thousand jobs under one rule take a fifth of a second in total. */
+export function* runTrialInSteps(
   jobs: readonly LiveJob[],
   rules: Iterable<string>,
   groups: readonly Group[],
@@ -266,9 +266,9 @@ export function* tryInSteps(
 }
 
 /**
- * Classes of each of some rules, as trials of them one by one would count them.
+ * Returns the classes of each of some rules, as separate trials would count them.
  *
- * @param rules  names; `default` is none of them.
+ * @param rules   names, without `default`.
  */
 export function classesOfEach(
   jobs: readonly LiveJob[],
@@ -279,7 +279,7 @@ export function classesOfEach(
   const among = new Map<string, Set<LiveJob>>()
   const names = new Set(rules)
   const binders = groups.flatMap(({ queues }) => queues.map(({ after: { binder } }) => binder))
-  // Each job is taken up once, not once for every rule.
+  // Each job is processed once, not once for every rule.
   for (const binder of new Set(binders)) {
     const isMet = binder.among((r) => names.has(r.name))
     for (const job of jobs) {
@@ -293,7 +293,7 @@ export function classesOfEach(
   }
   for (const name of names) {
     const own = [...(among.get(name) ?? [])]
-    out.set(name, tryAgainstLive([], own, [name], groups).classes)
+    out.set(name, runTrial([], own, [name], groups).classes)
   }
   return out
 }

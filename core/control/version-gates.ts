@@ -1,19 +1,19 @@
 /**
- * Writes that a release does not survive, or mishandles: what is refused on it, and what is said before.
+ * Version gates: writes that crash a release or that it mishandles, which are refused or announced.
  *
- * Source: LU-14976 and LU-16144 are fixed in 2.16, measured B8 and B9; of the others the tickets' dates give the first release
- * that has the fix, and a release that may have it by a backport is taken as one that has not. An unread version takes nothing.
+ * Source: LU-14976 and LU-16144 are fixed in 2.16, measured B8 and B9; for the others the first fixed release follows from the tickets'
+ * dates; possible backports are not assumed. With an unknown version all writes are refused.
  */
 import type { LustreVersion } from '../lustre/version.ts'
 import type { PlanCommand } from './plan.ts'
 import { listed } from './sentence.ts'
 import type { ServerRules } from './server-rules.ts'
 
-/** What is about to be written. */
+/** A pending write. */
 export interface GatedWrite {
   /** As they would be sent: a plan moves rules that no edit names. */
   readonly commands: readonly PlanCommand[]
-  /** Names of rules that are known to be realtime. */
+  /** Names of rules known to be realtime. */
   readonly realtime: ReadonlySet<string>
 }
 
@@ -21,9 +21,9 @@ export interface VersionGate {
   readonly id: `LU-${number}`
   /** First release without the fault, as major * 10^6 + minor * 10^3 + patch. */
   readonly fixedAt: number
-  /** refuse: it is not sent. say: the operator must know. */
+  /** refuse: not sent. say: sent with a warning. */
   readonly action: 'refuse' | 'say'
-  /** Rules that it is about; empty when the write does not touch the fault. */
+  /** Rules concerned; empty if the write does not trigger the fault. */
   readonly concerns: (write: GatedWrite) => readonly string[]
   readonly why: string
 }
@@ -33,7 +33,7 @@ const V2_15 = 2_015_000
 const V2_16 = 2_015_050
 const namesOf = (commands: readonly PlanCommand[]): string[] => [...new Set(commands.map((c) => c.rule))]
 
-/** A direct change of the TBF type is gated where it is planned (`planPolicy`): it becomes steps, and is never sent direct. */
+/** A direct change of the TBF type is handled where it is planned (`planPolicy`): it is split into steps and never sent directly. */
 export const VERSION_GATES: readonly VersionGate[] = [
   {
     id: 'LU-14724',
@@ -47,7 +47,7 @@ export const VERSION_GATES: readonly VersionGate[] = [
     fixedAt: V2_15,
     action: 'refuse',
     concerns: ({ commands }) => namesOf(commands.filter((c) => c.rule.length > 15)),
-    why: 'a name of more than 15 characters is written beyond its place',
+    why: 'a name of more than 15 characters is written past the end of its buffer',
   },
   {
     id: 'LU-15926',
@@ -67,20 +67,20 @@ export const VERSION_GATES: readonly VersionGate[] = [
 
 const numberOf = ({ major, minor, patch }: LustreVersion): number => major * 1e6 + minor * 1e3 + patch
 
-/** A gate that a write meets on a server. */
+/** A gate triggered by a write on a server. */
 export interface GateHit {
   readonly id: string
   readonly action: VersionGate['action']
   readonly text: string
 }
 
-/** Whether a release changes the TBF type without losing what is queued (LU-14976). */
+/** True if a release changes the TBF type without losing queued RPCs (LU-14976). */
 export const changesTypeSafely = (version: LustreVersion): boolean => numberOf(version) >= V2_16
 
 /**
- * The gates that commands of rules meet on one server.
+ * Returns the gates triggered by rule commands on one server.
  *
- * @param version  undefined: it could not be read, and everything is refused.
+ * @param version  undefined: unknown, and everything is refused.
  */
 export function gatesOf(
   version: LustreVersion | undefined,

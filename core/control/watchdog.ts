@@ -1,9 +1,10 @@
 /**
- * Watches what a controller sees of each server: with a part of its targets it is not to decide. Rules are held then, and removed
- * when it stays so: never tightened blind. A server that does not answer at all keeps its rules until its lease runs out.
+ * Watchdog for partial observations: a controller does not decide on a server with unmeasured targets. Its rules are held, and removed if
+ * the condition lasts: rules are never tightened without data. A server that does not answer at all keeps its rules until its lease
+ * expires.
  */
 
-/** After this a server is taken with the targets that it has: the others failed over, or were unmounted. */
+/** Time after which the present targets count as complete: the missing ones failed over, or were unmounted. */
 const FORGET_NS = 60e9
 
 /** Completeness of a server's reading: all targets measured, some of them, or some of them for longer than the hold time. */
@@ -11,9 +12,9 @@ export type Sight = 'act' | 'hold' | 'relax'
 
 interface Seen {
   targets: ReadonlySet<string>
-  /** Since when it has been partial, ns; undefined while it is whole. */
+  /** Start of the partial state, ns; undefined while complete. */
   partialNs: number | undefined
-  /** When it was last looked at, ns. */
+  /** Last observation, ns. */
   atNs: number
 }
 
@@ -25,7 +26,7 @@ export class Watchdog {
     this.#holdNs = holdNs
   }
 
-  /** Servers whose rules were removed because they are seen in part. */
+  /** Servers whose rules were removed because of partial observations. */
   get relaxed(): readonly string[] {
     return [...this.#servers].flatMap(([host, s]) =>
       s.partialNs !== undefined && s.atNs - s.partialNs >= this.#holdNs ? [host] : [],
@@ -33,9 +34,9 @@ export class Watchdog {
   }
 
   /**
-   * What to do on one server.
+   * Returns the sight of one server.
    *
-   * @param targets  those in the reading; `deltas` is undefined where one has no counts of this interval.
+   * @param targets  targets in the reading; `deltas` is undefined for one without counts of this interval.
    */
   look(host: string, targets: readonly { readonly target: string; readonly deltas: unknown }[], nowNs: number): Sight {
     const here = new Set(targets.filter((t) => t.deltas !== undefined).map((t) => t.target))
@@ -49,7 +50,7 @@ export class Watchdog {
       seen.partialNs = undefined
       return 'act'
     }
-    // A clock that was set back begins anew.
+    // Starts over if the clock was set back.
     if (seen.partialNs === undefined || nowNs < seen.partialNs) seen.partialNs = nowNs
     const forNs = nowNs - seen.partialNs
     if (forNs >= FORGET_NS && isMeasured) {

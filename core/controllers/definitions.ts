@@ -1,5 +1,5 @@
 /**
- * Controllers that Sluice has. Each is declared once, here; its factory is in `adaptbf/make-controller.ts`. Scenarios, the contract, menus,
+ * Controllers of Sluice. Each is declared once, here; its factory is in `adaptbf/make-controller.ts`. Scenarios, the contract, menus,
  * the command line, rule names, the stop script and redaction derive from this list (`registry.ts`).
  */
 
@@ -21,21 +21,21 @@ export const CONTROLLERS = [
     name: 'adaptbf',
     title: 'AdapTBF',
     summary: 'lends and borrows tokens per OST',
-    about: 'Shares by nodes; what a job does not ask for is lent, and comes back.',
+    about: 'Shares by nodes; unused tokens are lent and reclaimed.',
     rulePrefix: 'ab',
   },
   {
     name: 'static',
     title: 'Static',
     summary: 'fixed shares by nodes',
-    about: 'Every job gets its share by nodes, whether it asks or not.',
+    about: 'Every job gets a fixed share by nodes, used or not.',
     rulePrefix: 'st',
   },
   {
     name: 'none',
     title: 'None',
     summary: 'no rules on OSTs',
-    about: 'Servers serve as they can; rules below still hold.',
+    about: 'Servers are not limited; the rules below still apply.',
     rulePrefix: null,
   },
 ] as const satisfies readonly ControllerDefinition[]

@@ -2,7 +2,7 @@
 import { CONTROLLERS, METADATA_CONTROLLER, type ControllerDefinition } from './definitions.ts'
 
 export type ControllerName = (typeof CONTROLLERS)[number]['name']
-/** A controller that makes rules. */
+/** Controllers with rules. */
 export type RulingController = Exclude<ControllerName, 'none'>
 
 export const ADAPTBF = CONTROLLERS[0].name
@@ -25,10 +25,10 @@ export const OPERATOR_PREFIX = 'sl_'
 /** Prefix of temporary rules, used while another rule is replaced. */
 export const HELPER_PREFIX = 'sluice_'
 
-/** Names of rules that controllers make: a prefix and ten hexadecimal digits, 13 of the 15 characters that Lustre allows. */
+/** Names of controllers' rules: a prefix and ten hexadecimal digits, 13 of the 15 characters that Lustre allows. */
 export const CONTROLLER_RULE = `(${RULE_PREFIXES.map((p) => p.slice(0, -1)).join('|')})_[0-9a-f]{10}`
 export const OPERATOR_RULE = `${OPERATOR_PREFIX}[A-Za-z0-9_]{1,12}`
-/** Name of a rule that takes the place of another one: seven digits of its hash. */
+/** Name of a rule that temporarily replaces another one: seven digits of its hash. */
 export const STAND_IN_RULE = `${HELPER_PREFIX}[0-9a-f]{7}`
 export const HELPER_RULE = `(${HELPER_PREFIX}rematch2?|${STAND_IN_RULE})`
 

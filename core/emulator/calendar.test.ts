@@ -8,8 +8,11 @@ it('is the calendar of every other clock', () => {
       const real = new Date(seconds * 1000)
       const [weekday, , monthName] = real.toUTCString().replace(',', '').split(' ')
       expect(utc(seconds)).toEqual({
-        ...{ weekday, monthName, day: real.getUTCDate() },
-        ...{ date: real.toISOString().slice(0, 10), time: real.toISOString().slice(11, 19) },
+        weekday,
+        monthName,
+        day: real.getUTCDate(),
+        date: real.toISOString().slice(0, 10),
+        time: real.toISOString().slice(11, 19),
       })
     }),
     { numRuns: 2000 },

@@ -1,4 +1,4 @@
-/** UTC as people write it, from Unix seconds: the model has no clock of its own, nor a calendar. */
+/** UTC calendar fields from Unix seconds; the model uses neither a system clock nor a system calendar. */
 
 const two = (n: number): string => String(n).padStart(2, '0')
 const WEEKDAYS = ['Thu', 'Fri', 'Sat', 'Sun', 'Mon', 'Tue', 'Wed'] as const
@@ -8,7 +8,7 @@ export interface Calendar {
   /** `Fri` and `Nov`. */
   readonly weekday: string
   readonly monthName: string
-  /** Of the month, from 1. */
+  /** Day of the month, from 1. */
   readonly day: number
   /** `2025-11-21` and `13:30:00`. */
   readonly date: string

@@ -1,4 +1,4 @@
-/** The files of an emulated ccPFS: which lock resource is which stripe, on which server, and who uses it how. */
+/** Files of an emulated ccPFS: the lock resource and server of each stripe, and the workloads that use the file. */
 import type { FileLayout } from '../seqdlm/layout.ts'
 import type { ResourceId } from '../seqdlm/messages.ts'
 import {
@@ -35,7 +35,7 @@ export class CcpfsFiles {
     this.#byName = new Map(this.all.map((f) => [f.scenario.name, f]))
   }
 
-  /** Resources are the numbers from 0 below this one. */
+  /** Number of resources; their ids are 0 to this number less 1. */
   get resources(): number {
     return this.#byResource.length
   }
@@ -52,7 +52,7 @@ export class CcpfsFiles {
     return { name: `${scenario.name} / ${resource - layout.base}`, server, about }
   }
 
-  /** The resource that `describe` names so. A file name has no `/`, so no two are named alike. */
+  /** Resource of a label made by `describe`. A file name has no `/`, so labels are unique. */
   find(name: string): ResourceId | undefined {
     const at = name.lastIndexOf(' / ')
     const stripe = name.slice(at + 3)
@@ -63,8 +63,12 @@ export class CcpfsFiles {
 }
 
 const WORDS: Readonly<Record<CcpfsPattern, string>> = {
-  ...{ strided: 'N-1 strided', segmented: 'N-1 segmented', append: 'shared log', random: 'random offsets' },
-  ...{ spanning: 'across stripes', read: '' },
+  strided: 'N-1 strided',
+  segmented: 'N-1 segmented',
+  append: 'shared log',
+  random: 'random offsets',
+  spanning: 'across stripes',
+  read: '',
 }
 
 function about(workloads: readonly CcpfsWorkload[]): string {

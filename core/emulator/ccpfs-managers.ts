@@ -1,32 +1,32 @@
 /**
- * The same files and processes under each lock manager: what the application saw of them.
+ * Compares lock managers on the same files and processes, by the bandwidth and waits that the application sees.
  *
- * The `ccpfs` section of a scenario runs alone, on a simulation of its own and from its start, for the same time and with the
- * same seed under each; Lustre and its jobs have no part in it.
+ * The `ccpfs` section of a scenario runs alone, from its start, on a simulation of its own, for the same time and with the same
+ * seed under each manager; Lustre and its jobs take no part.
  */
 import { sToNs } from '../base/units.ts'
 import { Simulation } from '../sim/simulation.ts'
 import { CcpfsRun } from './ccpfs-run.ts'
-import type { FileUse } from './ccpfs-use.ts'
+import type { FileUsage } from './ccpfs-usage.ts'
 import { LOCK_MANAGERS, type LockManagerName } from './scenario-ccpfs.ts'
 import type { Scenario } from './scenario.ts'
 
 export interface CompareOptions {
-  /** All of them unless given. */
+  /** Default: all managers. */
   readonly managers?: readonly LockManagerName[] | undefined
   /** Emulated time, > 0. */
   readonly seconds: number
-  /** The scenario's unless given. */
+  /** Default: the scenario's. */
   readonly seed?: number | undefined
 }
 
-/** What was written to and read from one file. */
+/** Bytes written to and read from one file. */
 export interface FileOutcome {
   readonly file: string
   readonly writtenBytes: number
   readonly readBytes: number
   /**
-   * Bandwidth as its writers saw it, bytes/s: bytes over the time during which a write of it was under way; pauses between
+   * Write bandwidth as the application sees it, bytes/s: bytes over the time during which a write was under way; pauses between
    * bursts do not count. Null where nothing was written.
    */
   readonly writeBps: number | null
@@ -39,10 +39,10 @@ export interface ManagerOutcome {
   readonly name: string
   readonly writtenBytes: number
   readonly readBytes: number
-  /** Of all files together, as of one: bytes over the time during which anything was being written. */
+  /** Write bandwidth of all files together: bytes over the time during which any write was under way, bytes/s. */
   readonly writeBps: number | null
   readonly readBps: number | null
-  /** From the request of a lock to its grant, at the server; of those that still wait, so far. ns. */
+  /** Longest time from a lock request to its grant, at the server, ns; locks that still wait count with their time so far. */
   readonly longestWaitNs: number
   readonly evictions: number
   readonly files: readonly FileOutcome[]
@@ -51,7 +51,7 @@ export interface ManagerOutcome {
 /**
  * Runs the section under each manager.
  *
- * @returns one outcome a manager, in the order asked for; empty where the scenario has no `ccpfs` section.
+ * @returns one outcome a manager, in the order of `managers`; empty where the scenario has no `ccpfs` section.
  */
 export function compareManagers(scenario: Scenario, options: CompareOptions): ManagerOutcome[] {
   const section = scenario.ccpfs
@@ -61,7 +61,8 @@ export function compareManagers(scenario: Scenario, options: CompareOptions): Ma
     const sim = new Simulation()
     let longestWaitNs = 0
     const run = new CcpfsRun(sim, section, {
-      ...{ manager, seed },
+      manager,
+      seed,
       observe: (_, event) => {
         if (event.kind === 'granted') longestWaitNs = Math.max(longestWaitNs, event.waitedNs)
       },
@@ -73,12 +74,16 @@ export function compareManagers(scenario: Scenario, options: CompareOptions): Ma
       }
     }
     const files = run.files.all.map(({ scenario: { name } }, i) => {
-      const use = run.uses[i] as FileUse
+      const use = run.uses[i] as FileUsage
       const { writtenBytes, readBytes } = use
       return { file: name, writtenBytes, readBytes, ...ratesOf(use, sim.now) }
     })
     return {
-      ...{ manager, name: run.policy.name, longestWaitNs, evictions: run.evictions, files },
+      manager,
+      name: run.policy.name,
+      longestWaitNs,
+      evictions: run.evictions,
+      files,
       writtenBytes: run.total.writtenBytes,
       readBytes: run.total.readBytes,
       ...ratesOf(run.total, sim.now),
@@ -86,10 +91,10 @@ export function compareManagers(scenario: Scenario, options: CompareOptions): Ma
   })
 }
 
-const ratesOf = ({ writtenBytes, readBytes, writing, reading }: FileUse, now: number) => ({
+const ratesOf = ({ writtenBytes, readBytes, writing, reading }: FileUsage, now: number) => ({
   writeBps: rate(writtenBytes, writing.until(now)),
   readBps: rate(readBytes, reading.until(now)),
 })
 
-/** Bytes/s; null where there is nothing to divide. */
+/** Bytes/s; null when `ns` is 0. */
 const rate = (bytes: number, ns: number): number | null => (bytes > 0 && ns > 0 ? (bytes / ns) * 1e9 : null)

@@ -1,4 +1,6 @@
-/** Where in a file the operations of a process go. Pure: the n-th operation of a rank has one place, but for random ones. */
+/**
+ * File offsets of the operations of a process. Pure: offset of the n-th operation of a rank, fixed except for random patterns.
+ */
 import type { RandomStream } from '../base/random.ts'
 import {
   partOf,
@@ -14,21 +16,21 @@ export type Operation = 'write' | 'append' | 'read'
 /** Offset of the n-th operation, bytes. */
 export type OffsetOf = (n: number) => number
 
-/** Whether a process reads, writes at offsets, or at the end of the file. */
+/** Operation of a process: read, write at an offset, or append. */
 export function operationOf(pattern: CcpfsPattern, isReader: boolean): Operation {
   if (isReader || pattern === 'read') return 'read'
   return pattern === 'append' ? 'append' : 'write'
 }
 
-/** Whether a rank is one of the readers of a workload, which come last. */
+/** True if a rank is one of the readers of a workload; readers have the last ranks. */
 export const isReaderOf = (w: CcpfsWorkload, rank: number): boolean =>
   w.pattern === 'read' || rank >= processesOf(w) - w.readers
 
 /**
- * The offsets of one process. At the end of its part of the file it begins again from the start.
+ * Offsets of one process, wrapping at the end of its part of the file.
  *
- * A reader reads places of the writers' grid at random; those of a `read` workload each read the part from a place of their
- * own on. A spanning write lies half on each side of the end of a stripe.
+ * A reader reads random places of the writers' grid; readers of a `read` workload each read the part from a start of their own.
+ * A spanning write lies half on each side of a stripe boundary.
  *
  * @param rank  number of the process in its workload, from 0.
  */

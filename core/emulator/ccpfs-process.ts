@@ -1,4 +1,4 @@
-/** One process of a job on ccPFS: operation after operation at its pace, on the client node that it runs on. */
+/** Process of a job on ccPFS: issues one operation after another at its pace, on its client node. */
 import type { RandomStream } from '../base/random.ts'
 import type { Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
@@ -9,24 +9,24 @@ import type { TraceFeed } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import type { EmulatedFile } from './ccpfs-files.ts'
 import { isReaderOf, offsetsOf, operationOf, type OffsetOf, type Operation } from './ccpfs-offsets.ts'
-import type { FileUse } from './ccpfs-use.ts'
+import type { FileUsage } from './ccpfs-usage.ts'
 import type { CcpfsWorkload } from './scenario-ccpfs.ts'
 
 export interface ProcessPlace {
   readonly sim: Simulation
   readonly client: ClientId
-  /** The client of the node as it is now. */
+  /** Current client of the node. */
   readonly node: () => CcpfsClient
   readonly file: EmulatedFile
-  /** Where it is counted: its file, and all of them. */
-  readonly uses: readonly FileUse[]
+  /** Counters to update: of its file, and of all files. */
+  readonly uses: readonly FileUsage[]
   readonly random: RandomStream
   readonly wrote: TraceFeed['wrote'] | undefined
 }
 
-/** Processes of a job do not start at the very same time, nor do their bursts. */
+/** Start skew of processes and of their bursts. */
 const SKEW_NS = 2 * NS_PER_MS
-/** Before an operation that failed is followed by the next, ns. */
+/** Delay before the next operation after a failed one, ns. */
 const RETRY_NS = NS_PER_S
 
 export class CcpfsProcess {
@@ -36,13 +36,13 @@ export class CcpfsProcess {
   readonly #operation: Operation
   readonly #offsetOf: OffsetOf
   #done = 0
-  /** Operations left of this burst. */
+  /** Operations left in this burst. */
   #left = 0
   #burst = 0
-  /** Counts up when its node is gone: what was asked before is not answered any more. */
+  /** Incremented at eviction; replies to operations of an earlier life are ignored. */
   #life = 0
   #isUnderWay = false
-  /** The node does nothing: it goes on later. */
+  /** True while the node is silent and the next operation is deferred. */
   #isParked = false
   #isSilent = false
 
@@ -56,7 +56,7 @@ export class CcpfsProcess {
     place.sim.at(start, this.#pause)
   }
 
-  /** Its node hangs, or goes on. */
+  /** Suspends the process while its node hangs, then resumes it. */
   silence(isSilent: boolean): void {
     this.#isSilent = isSilent
     if (isSilent || !this.#isParked) return
@@ -64,7 +64,7 @@ export class CcpfsProcess {
     this.#next()
   }
 
-  /** Its node was evicted: the operation under way is lost, the next one follows. */
+  /** Drops the operation under way when its node is evicted; the next one follows after a delay. */
   lose(): void {
     if (!this.#isUnderWay) return
     this.#life++
@@ -81,7 +81,7 @@ export class CcpfsProcess {
     return stop_s !== undefined && this.#place.sim.now >= sToNs(stop_s)
   }
 
-  /** Between operations, and between bursts. */
+  /** Pauses between operations and between bursts. */
   readonly #pause = (): void => {
     const { pace, start_s } = this.#workload
     const { sim, random } = this.#place
@@ -95,7 +95,7 @@ export class CcpfsProcess {
       this.#next()
       return
     }
-    // A burst that is late is followed at once by the next one.
+    // A late burst is followed by the next one at once.
     const due = sToNs(start_s + this.#burst * pace.every_s) + this.#skewNs()
     this.#burst++
     this.#left = pace.operations

@@ -1,6 +1,6 @@
 /**
- * The `ccpfs` section of a scenario at work: the calibrated model of ccPFS, the processes that use it, clients that stop
- * answering and their eviction. Deterministic: same section, manager and seed, same schedule.
+ * Run of a scenario's `ccpfs` section: the calibrated model of ccPFS, its processes, silent clients and their eviction.
+ * Deterministic: same section, manager and seed, same schedule.
  */
 import { randomStream } from '../base/random.ts'
 import { InvariantError } from '../base/result.ts'
@@ -13,34 +13,37 @@ import type { TraceFeed } from '../seqdlm/trace/trace.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import { CcpfsFiles } from './ccpfs-files.ts'
 import { CcpfsProcess } from './ccpfs-process.ts'
-import { FileUse } from './ccpfs-use.ts'
+import { FileUsage } from './ccpfs-usage.ts'
 import { processesOf, type CcpfsScenario, type LockManagerName } from './scenario-ccpfs.ts'
 
 export const MANAGERS: Readonly<Record<LockManagerName, DlmPolicy>> = {
-  ...{ seqdlm: SEQDLM, datatype: DLM_DATATYPE, lustre: DLM_LUSTRE, basic: DLM_BASIC },
+  seqdlm: SEQDLM,
+  datatype: DLM_DATATYPE,
+  lustre: DLM_LUSTRE,
+  basic: DLM_BASIC,
 }
 
 export interface CcpfsRunOptions {
   readonly seed: number
-  /** Instead of the section's. */
+  /** Overrides the section's. */
   readonly manager?: LockManagerName | undefined
   readonly observe?: TraceFeed['observe'] | undefined
   readonly messages?: Pick<TraceFeed, 'sent' | 'arrived'> | undefined
   readonly wrote?: TraceFeed['wrote'] | undefined
 }
 
-/** How often it is looked whether a client is to be evicted: a part of the time it has, within bounds, ns. */
+/** Interval of the eviction check: a fraction of the timeout, within bounds, ns. */
 const LOOK = { part: 16, leastNs: 10 * NS_PER_MS, mostNs: NS_PER_S } as const
 
 export class CcpfsRun {
   readonly cluster: Cluster
   readonly policy: DlmPolicy
   readonly files: CcpfsFiles
-  /** Of each file, in the section's order. */
-  readonly uses: readonly FileUse[]
-  /** Of all files together. */
-  readonly total = new FileUse()
-  /** Numbers of the scenario's clients that use it, by the number of their lock client. */
+  /** Per file, in the section's order. */
+  readonly uses: readonly FileUsage[]
+  /** All files together. */
+  readonly total = new FileUsage()
+  /** Scenario client numbers, by the number of their lock client. */
   readonly clients: readonly number[]
   readonly timeoutNs: number
   readonly #sim: Simulation
@@ -54,12 +57,19 @@ export class CcpfsRun {
     this.#sim = sim
     this.policy = MANAGERS[manager]
     this.files = new CcpfsFiles(section)
-    this.uses = this.files.all.map(() => new FileUse())
+    this.uses = this.files.all.map(() => new FileUsage())
     this.clients = [...new Set(section.workloads.flatMap((w) => w.clients))].sort((a, b) => a - b)
     this.timeoutNs = sToNs(section.revocation_timeout_s)
     this.cluster = new Cluster({
-      ...{ sim, seed, policy: this.policy, costs: costsOf(section), pages: 'cold', observe, messages },
-      ...{ clients: this.clients.length, servers: section.servers.length },
+      sim,
+      seed,
+      policy: this.policy,
+      costs: costsOf(section),
+      pages: 'cold',
+      observe,
+      messages,
+      clients: this.clients.length,
+      servers: section.servers.length,
     })
     this.#processes = this.#start(section, options)
     for (const f of section.faults) {
@@ -85,7 +95,8 @@ export class CcpfsRun {
     const sim = this.#sim
     return workloads.flatMap((w, i) => {
       const at = this.files.all.findIndex((f) => f.scenario.name === w.file)
-      const [file, use] = [this.files.all[at], this.uses[at]]
+      const file = this.files.all[at]
+      const use = this.uses[at]
       if (!file || !use) throw new InvariantError('a scenario that was read names files of its own')
       return Array.from({ length: processesOf(w) }, (_, rank) => {
         const client = this.clients.indexOf(w.clients[rank % w.clients.length] as number)
@@ -96,7 +107,10 @@ export class CcpfsRun {
     })
   }
 
-  /** A node that hangs does nothing and hears nothing; when it goes on it hears what it missed, if it was not evicted. */
+  /**
+   * Hangs a node or resumes it. It sends and receives nothing while it hangs; on resume it receives what it missed, unless
+   * evicted.
+   */
   #silence(client: ClientId, isSilent: boolean): void {
     if (isSilent) this.#silent.add(client)
     else this.#silent.delete(client)
@@ -105,17 +119,15 @@ export class CcpfsRun {
   }
 
   /**
-   * Clients that have had a revocation for too long lose their locks, and the data that they had not flushed.
+   * Evicts clients that hold a revoked lock for too long; they lose their locks and all data not yet flushed.
    *
-   * One that has not answered goes first. One that has, and waits for a lock of a silent one before it can give its own back,
-   * gets two looks more: it is done soon when that one is gone.
+   * Clients that have not acknowledged the revocation are evicted first. One that has may be waiting for a lock of a silent
+   * client before it can release its own, so it gets two more check intervals.
    */
   #evictOverdue(): void {
     const overdue = new Set<ClientId>()
-    const [silentBefore, slowBefore] = [
-      this.#sim.now - this.timeoutNs,
-      this.#sim.now - this.timeoutNs - 2 * this.#lookNs,
-    ]
+    const silentBefore = this.#sim.now - this.timeoutNs
+    const slowBefore = this.#sim.now - this.timeoutNs - 2 * this.#lookNs
     for (const { locks } of this.cluster.servers) {
       for (const resource of locks.resources()) {
         for (const { client, state, revokedAt } of resource.locks()) {

@@ -1,4 +1,4 @@
-// ccPFS of a scenario: what happens under which lock manager, what is told of it, clients that stop answering.
+// ccPFS of a scenario: locks under each manager, the recorded trace, and clients that stop answering.
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ interface Told {
   readonly message: Message
 }
 
-/** Writes everything down that it is told. */
+/** Trace feed that records every event. */
 class Recorder implements TraceFeed {
   readonly events: LockEvent[] = []
   readonly told: Told[] = []
@@ -88,7 +88,7 @@ test('same scenario and seed: the same steps and messages at the same instants; 
   expect(digest(1)).not.toBe(digest(2))
 })
 
-test('whoever looks on changes nothing', () => {
+test('tracing does not change the schedule', () => {
   const { sim, ccpfs } = run(2)
   const alone = new Simulation()
   const unseen = new CcpfsRun(alone, scenario().ccpfs!, { seed: 1 })
@@ -97,7 +97,7 @@ test('whoever looks on changes nothing', () => {
   expect(unseen.uses).toEqual(ccpfs.uses)
 })
 
-test('each pattern takes the mode that it is for', () => {
+test('each pattern uses its lock mode', () => {
   const { record, ccpfs } = run(2)
   const asked = new Map<string, Set<string>>()
   for (const e of record.events) {
@@ -155,7 +155,7 @@ describe('lock managers', () => {
   })
 })
 
-test('tells of every message once, in order, and of every byte under its SN', () => {
+test('traces every message once, in order, and every byte under its SN', () => {
   const { record, ccpfs, sim } = run(2)
   const late = record.told.filter((t) => t.arrivedAt === undefined && t.at < sim.now - 1e8)
   expect(late).toEqual([])
@@ -172,7 +172,7 @@ test('tells of every message once, in order, and of every byte under its SN', ()
     expect(arrivedAt).toBeGreaterThanOrEqual(last.get(link) ?? 0)
     last.set(link, arrivedAt)
   }
-  // A lock server does what a request says when it takes it in.
+  // A lock server acts on a request at its arrival.
   const asked = record.events.filter((e) => e.kind === 'asked')
   const requests = record.told.filter((t) => t.message.kind === 'lock-request' && t.arrivedAt !== undefined)
   expect(requests.map((t) => t.arrivedAt).sort()).toEqual(asked.map((e) => e.at).sort())
@@ -190,11 +190,11 @@ describe('a client that stops answering', () => {
     expect(record.events.filter((e) => e.kind === 'evicted')).toEqual([])
     expect(Math.max(...record.granted().map((e) => e.waitedNs))).toBeGreaterThan(0.5e9)
     expect(record.granted(1.8e9).some((e) => e.client === 0)).toBe(true)
-    // What it missed reached it when it listened again.
+    // Messages that it missed arrive once it responds again.
     expect(record.told.filter((t) => t.arrivedAt === undefined && t.at < 3.9e9)).toEqual([])
   })
 
-  test('for longer is evicted, the others go on, and it comes back with nothing', () => {
+  test('for longer is evicted, the others continue, and it returns without locks', () => {
     const { record, ccpfs, sim } = run(6, { s: silent('client: 1, at_s: 1, for_s: 2.5') })
     expect(ccpfs.evictions).toBeGreaterThanOrEqual(1)
     const evicted = record.events.filter((e) => e.kind === 'evicted')
@@ -206,7 +206,7 @@ describe('a client that stops answering', () => {
     expect(between.length).toBeGreaterThan(20)
     expect(between.filter((e) => e.client === 0)).toEqual([])
     expect(record.granted(3.5e9).some((e) => e.client === 0)).toBe(true)
-    // Nothing sent before arrives after, and nobody is left waiting.
+    // Messages sent before the eviction do not arrive after it, and no request is left waiting.
     const old = record.told.filter((t) => t.at < at && t.link.split(' ')[1] === '0')
     expect(old.filter((t) => (t.arrivedAt ?? 0) > at)).toEqual([])
     for (const { locks } of ccpfs.cluster.servers) {
@@ -214,7 +214,7 @@ describe('a client that stops answering', () => {
     }
   })
 
-  test('for good stays away, and is evicted once', () => {
+  test('permanently is evicted once and does not return', () => {
     const { record, ccpfs } = run(6, { s: silent('client: 1, at_s: 1') })
     expect(ccpfs.evictions).toBe(1)
     expect(record.granted(2.5e9).filter((e) => e.client === 0)).toEqual([])
@@ -224,10 +224,11 @@ describe('a client that stops answering', () => {
 describe('names', () => {
   const files = new CcpfsFiles(scenario().ccpfs!)
 
-  test('of resources, their servers, and what uses them', () => {
+  test('of resources, their servers, and their workloads', () => {
     expect(Array.from({ length: files.resources + 1 }, (_, r) => files.describe(r))).toEqual([
       ...[0, 1, 2, 3].map((k) => ({
-        ...{ name: `ckpt / ${k}`, server: `p${(k % 2) + 1}` },
+        name: `ckpt / ${k}`,
+        server: `p${(k % 2) + 1}`,
         about: '8 writers, N-1 strided; 2 readers',
       })),
       { name: 'log / 0', server: 'p1', about: '2 writers, shared log' },
@@ -264,7 +265,7 @@ describe('in the emulated cluster', () => {
     return read.value
   }
 
-  test('the console is told the lives of locks under the names of files and clients', () => {
+  test('the console sees the lifetimes of locks under the names of files and clients', () => {
     const cluster = new EmulatedCluster(scenario())
     cluster.sim.runUntil(1.2e9)
     const locks = cluster.ccpfs!
@@ -282,12 +283,12 @@ describe('in the emulated cluster', () => {
     expect(lives.some((l) => l.isEarlyGrant)).toBe(true)
     const written = lives.filter((l) => l.ending === 'released' && l.mode !== 'PR' && l.endedNs! < 1.1e9)
     expect(written.length).toBeGreaterThan(10)
-    // A lock is released when all that was written under it is on the server.
+    // A lock is released when all data written under it is on the server.
     expect(written.filter((l) => l.bytes < l.writtenBytes || l.dataNs! > l.endedNs!)).toEqual([])
     expect(new EmulatedCluster({ ...scenario(), ccpfs: undefined }).ccpfs).toBeUndefined()
   })
 
-  test('Lustre’s jobs do what they do without it', () => {
+  test('Lustre’s jobs are not affected by it', () => {
     const served = (s: Scenario): number[] => {
       const cluster = new EmulatedCluster(s)
       cluster.sim.runUntil(3e9)
@@ -299,7 +300,7 @@ describe('in the emulated cluster', () => {
   })
 
   test('the demo has a convoy behind readers, and a log that changes hands', () => {
-    // Without the jobs of Lustre, which change nothing of it.
+    // Runs without the Lustre jobs, which do not affect it.
     const demo = builtIn('demo')
     const cluster = new EmulatedCluster({ ...demo, jobs: demo.jobs.slice(0, 1), haechi: [] })
     cluster.sim.runUntil(16e9)
@@ -335,11 +336,11 @@ describe('in the emulated cluster', () => {
     expect(lives.filter((l) => l.ending === 'evicted').map((l) => l.client)).toContain(0)
   })
 
-  test('the gallery’s convoy runs into its faults', () => {
+  test('the gallery’s convoy meets its faults', () => {
     const s = builtIn('shared-file-convoy')
     const { faults } = s.ccpfs!
     expect(faults.map((f) => f.for_s)).toEqual([12, 60])
-    // Minutes earlier than in the gallery: nothing but the silence changes in between.
+    // Faults minutes earlier than in the gallery; nothing else changes in between.
     const at = [20, 40]
     const sim = new Simulation()
     const ccpfs = new CcpfsRun(
@@ -373,7 +374,7 @@ test('operations stay in their part of the file', () => {
       expect(ccpfs.total.writtenBytes + ccpfs.total.readBytes).toBe(5 * processes * size)
       for (const e of record.events) {
         if (e.kind !== 'asked') continue
-        // Of two stripes each holds half of what the file does.
+        // With two stripes, each holds half of the file.
         expect(e.range.start).toBeGreaterThanOrEqual(offset * 2 * stripe)
         expect(e.range.end).toBeLessThan((offset + 2) * 2 * stripe)
         if (pattern === 'spanning') expect(e.mode).toBe('BW')

@@ -1,6 +1,6 @@
 /**
- * ccPFS in the emulated cluster: a file system with a lock manager of its own, traced step by step, under the names that an
- * operator knows its files, servers and clients by.
+ * ccPFS in the emulated cluster: a file system with its own lock manager, traced step by step; files, servers and clients carry
+ * the names that an operator knows.
  */
 import { sToNs } from '../base/units.ts'
 import type { ClientId, ResourceId } from '../seqdlm/messages.ts'
@@ -14,11 +14,11 @@ import type { CcpfsScenario } from './scenario-ccpfs.ts'
 export class EmulatedCcpfs implements LockWorld {
   readonly trace: LockTrace
   readonly run: CcpfsRun
-  /** From the request of each lock that was granted to its grant, at the servers, all together, ns. */
+  /** Sum over all granted locks of the time from request to grant, at the servers, ns. */
   waitedNs = 0
   readonly #section: CcpfsScenario
 
-  /** @param books  whether every step is traced; without them the locks are the same, and nobody can look at them. */
+  /** @param books  true to trace every step; the lock schedule is the same without it. */
   constructor(sim: Simulation, section: CcpfsScenario, seed: number, books = true) {
     this.#section = section
     const stripes = section.files.reduce((sum, f) => sum + f.stripes, 0)
@@ -53,7 +53,7 @@ export class EmulatedCcpfs implements LockWorld {
   }
 
   /**
-   * The node of a lock client, and the first job of the section that runs on it; locks belong to nodes, not to jobs.
+   * Node of a lock client, and the first job of the section that runs on it; locks belong to nodes, not to jobs.
    *
    * A negative number is the client inside a server.
    */

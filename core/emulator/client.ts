@@ -1,8 +1,8 @@
 /**
- * An emulated compute node: one line of RPCs to each target with `max_rpcs_in_flight` slots, and the network port they share.
+ * An emulated compute node: one queue of RPCs to each target with `max_rpcs_in_flight` slots, and the network port they share.
  *
- * RPCs of all jobs on the node wait in one line per target, so a throttled job with many writers takes the slots of its
- * neighbours on the same node (measured part 2, 8). Write-back that a lock callback asks for goes first and has a slot more.
+ * RPCs of all jobs on the node share one queue per target, so a throttled job with many writers takes the slots of its
+ * neighbours on the same node (measured part 2, 8). Write-back forced by a lock callback goes first and has one extra slot.
  */
 import { randomStream, type RandomStream } from '../base/random.ts'
 import { Link } from '../sim/link.ts'
@@ -14,7 +14,7 @@ import type { ClientLine, Rpc, RpcTarget } from './rpc.ts'
 
 /** Bytes of a request or reply without bulk data. */
 const MESSAGE_BYTES = 512
-/** Chance that a process of a server has moved to another CPT when it sends an RPC; measured part 2, 6: now and then. */
+/** Chance that a process of a server has moved to another CPT when it sends an RPC (measured part 2, 6: occasionally). */
 const MIGRATION = 0.02
 
 export interface ClientOptions {
@@ -24,10 +24,10 @@ export interface ClientOptions {
   readonly slots: number
   readonly bandwidthBps: number
   readonly latencyNs: number
-  /** The server that it is a mount of, if it is one. */
+  /** Server that this client is a mount on, if any. */
   readonly host?: string
   readonly seed: number
-  /** Whether it keeps what only its parameters show. */
+  /** True to keep counters that only parameters show. */
   readonly books: boolean
 }
 
@@ -43,7 +43,7 @@ export class EmulatedClient {
   readonly #down: Link
   readonly #lines = new Map<RpcTarget, ClientLine>()
   readonly #random: RandomStream
-  /** Of a mount on a server: the CPT that each process runs on. */
+  /** CPT of each process, for a mount on a server. */
   readonly #cpts: number[] = []
 
   constructor(sim: Simulation, options: ClientOptions) {
@@ -60,7 +60,7 @@ export class EmulatedClient {
     this.#random = randomStream(seed, `client/${number}/cpt`)
   }
 
-  /** Gives a process of this client its number. */
+  /** Numbers a new process of this client. */
   admit(): number {
     return this.#cpts.push(this.#cpts.length) - 1
   }
@@ -70,7 +70,7 @@ export class EmulatedClient {
     return target.host === this.#host ? '0@lo' : this.nid
   }
 
-  /** Lines by target. */
+  /** Queues by target. */
   get lines(): ReadonlyMap<RpcTarget, ClientLine> {
     return this.#lines
   }
@@ -87,7 +87,7 @@ export class EmulatedClient {
     return n
   }
 
-  /** The line to a target, made when first asked for. */
+  /** Queue to a target, created on first use. */
   line(target: RpcTarget): ClientLine {
     let line = this.#lines.get(target)
     if (!line) {
@@ -104,7 +104,7 @@ export class EmulatedClient {
     return line
   }
 
-  /** Sets max_rpcs_in_flight of one line; what waits goes at once if it may now. */
+  /** Sets max_rpcs_in_flight of one queue; waiting RPCs are sent at once if slots permit. */
   setSlots(target: RpcTarget, slots: number): void {
     const line = this.line(target)
     line.slots = slots
@@ -114,7 +114,7 @@ export class EmulatedClient {
     }
   }
 
-  /** Sends an RPC as soon as its line has a free slot. */
+  /** Sends an RPC as soon as its queue has a free slot. */
   issue(rpc: Rpc): void {
     const line = rpc.line ?? this.line(rpc.to)
     if (rpc.isForced) line.urgent.push(rpc)
@@ -157,13 +157,13 @@ export class EmulatedClient {
     rpc.done(rpc)
   }
 
-  /** LNet pins one tcp peer to one CPT; what a server sends to itself comes from wherever its process runs. */
+  /** LNet pins one tcp peer to one CPT; loopback RPCs arrive on the CPT of the sending process. */
   #cpt({ to, sender }: Rpc): number {
     const { cpts } = to
     if (to.host !== this.#host) return this.number % cpts
     const at = (this.#cpts[sender] as number) % cpts
     if (cpts === 1 || this.#random.uniform() >= MIGRATION) return at
-    // Processes move, but are kept balanced.
+    // Processes migrate, but stay balanced.
     const next = (at + 1) % cpts
     const processesOn = (cpt: number): number => this.#cpts.filter((c) => c % cpts === cpt).length
     if (processesOn(next) > processesOn(at)) return at

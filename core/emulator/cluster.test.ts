@@ -12,9 +12,10 @@ const exec = (c: EmulatedCluster, command: string): string => {
   return r.stdout
 }
 
-/** Operations and bytes of a job, summed over all targets' job_stats. */
+/** Operations and bytes of a job, summed over the job_stats of all targets. */
 function countedOf(c: EmulatedCluster, jobId: string): { rpcs: number; bytes: number } {
-  let [rpcs, bytes] = [0, 0]
+  let rpcs = 0
+  let bytes = 0
   for (const ost of c.osts) {
     const { entries, skipped } = parseJobStats(ost.jobStats.read())
     expect(skipped).toEqual([])
@@ -50,7 +51,7 @@ describe('an emulated cluster', () => {
     expect(bytes(2, 1)).not.toBe(once)
   })
 
-  it('is so with metadata, caches and a mount on a server, too', () => {
+  it('is deterministic with metadata, caches and a mount on a server, too', () => {
     const jobs = [
       ...mixed,
       '{ id: 4.d, clients: [1, 5], processes: 5, op: [create, write, close], size_kib: 16, pattern: { kind: poisson, rate: 80 } }',
@@ -147,10 +148,11 @@ describe('an emulated cluster', () => {
     ])
     rule(c, `start h jobid={1.hog.u0} rate=${rate}`)
     c.sim.runUntil(1e9)
-    const [hog, free] = [served(c, '1.hog.u0'), served(c, '2.free.u0')]
+    const hog = served(c, '1.hog.u0')
+    const free = served(c, '2.free.u0')
     c.sim.runUntil(11e9)
     expect(Math.abs((served(c, '1.hog.u0') - hog) / 10 / rate - 1)).toBeLessThan(0.05)
-    // The other job is not held by it.
+    // The other job is not delayed by it.
     expect((served(c, '2.free.u0') - free) / 10).toBeGreaterThan(1000)
   })
 
@@ -181,7 +183,7 @@ describe('an emulated cluster', () => {
     expect(c.jobs[0]!.waits.mean).toBeGreaterThan(1e9)
   })
 
-  it('starts and stops jobs when it was told to', () => {
+  it('starts and stops jobs at their times', () => {
     const c = clusterOf([
       '{ id: 1.a.u0, clients: [1], op: write, size_kib: 4, start_s: 2, stop_s: 3, pattern: { kind: poisson, rate: 1000 } }',
     ])
@@ -276,7 +278,7 @@ describe('JobStatsTable', () => {
     now = 500e9
     table.countIo(now, 'late', 'read', 1, 1)
     expect(seen()).toEqual(['early', 'late'])
-    // Looked at 500 s and so not before 800 s.
+    // Swept at 500 s, so not again before 800 s.
     now = 700e9
     expect(seen()).toEqual(['early', 'late'])
     now = 801e9
@@ -288,7 +290,7 @@ describe('JobStatsTable', () => {
     expect(seen()).toEqual(['late'])
   })
 
-  it('prints since when it counts unless it was told not to', () => {
+  it('prints the start of counting unless disabled', () => {
     const table = new JobStatsTable(1000, { profile: profile('2.17') })
     table.countIo(1_500_000_000, 'j', 'read', 1, 1)
     expect(table.read()).toContain('start_time:      1001.500000000 secs.nsecs')

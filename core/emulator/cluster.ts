@@ -1,6 +1,6 @@
 /**
- * A cluster made of a scenario: clients, servers and jobs on one simulation, and the nodes whose shells an operator (or the
- * console) talks to. Deterministic: same scenario and seed, same bytes out.
+ * Cluster built from a scenario: clients, servers and jobs on one simulation, and nodes with shells for an operator or the
+ * console. Deterministic: same scenario and seed, same bytes out.
  */
 import { sToNs } from '../base/units.ts'
 import { Simulation } from '../sim/simulation.ts'
@@ -23,16 +23,16 @@ import { scontrol, squeue, type QueuedJob } from './squeue.ts'
 import { EmulatedJob } from './workload.ts'
 
 export interface EmulatorOptions {
-  /** Instead of the scenario's seed. */
+  /** Overrides the scenario's seed. */
   readonly seed?: number | undefined
-  /** Unix seconds at virtual time 0, instead of the scenario's epoch. */
+  /** Unix seconds at virtual time 0; overrides the scenario's epoch. */
   readonly epochSeconds?: number | undefined
   /**
-   * Counters, histograms, job_stats and locks that only parameters show. Without them the schedule is the same, RPC by RPC,
-   * and parameters read as if nothing had happened. @default true
+   * Keeps counters, histograms, job_stats and locks that only parameters show. Without them the schedule is the same, RPC by
+   * RPC, and parameters read as if nothing had happened. @default true
    */
   readonly books?: boolean | undefined
-  /** Release of systemd on the servers; 252 without. */
+  /** systemd release of the servers; default 252. */
   readonly systemd?: SystemdVersion | undefined
 }
 
@@ -43,16 +43,16 @@ export class EmulatedCluster {
   readonly sim = new Simulation()
   readonly oss: readonly EmulatedOss[]
   readonly mds: readonly EmulatedMds[]
-  /** In the order of their numbers; mounts on servers come last. */
+  /** By client number; mounts on servers come last. */
   readonly clients: readonly EmulatedClient[]
   readonly jobs: readonly EmulatedJob[]
-  /** Stages and their controllers; undefined where no job runs under PADLL. */
+  /** Stages and their controllers; undefined if no job runs under PADLL. */
   readonly padll: EmulatedPadll | undefined
-  /** The file system with distributed locks beside Lustre, and what its lock manager does. */
+  /** File system with distributed locks beside Lustre, and its lock manager. */
   readonly ccpfs: EmulatedCcpfs | undefined
-  /** Haechi's data nodes. */
+  /** Haechi data nodes. */
   readonly dataNodes: readonly EmulatedDataNode[]
-  /** Every node with a shell: the servers, the one with the resource manager, the one of PADLL's global controller. */
+  /** Nodes with a shell: the servers, the resource manager's node, the node of PADLL's global controller. */
   readonly nodes: readonly EmulatedNode[]
 
   constructor(scenario: Scenario, options: EmulatorOptions = {}) {
@@ -135,7 +135,7 @@ export class EmulatedCluster {
 
   #makeServers(systemd: SystemdVersion | undefined): EmulatedNode[] {
     const sides: LustreSide[] = []
-    // The MGS is on the first MDS; every server hears of what is stored there.
+    // The MGS is on the first MDS and distributes stored parameters to every server.
     const paramsLog = new MgsLog(this.sim, () => sides)
     const mgs = this.mds[0]
     const serve = (name: string): EmulatedNode => {
@@ -146,7 +146,7 @@ export class EmulatedCluster {
       const roles = [...(oss ? (['oss'] as const) : []), ...(mds ? (['mds'] as const) : [])]
       return new EmulatedNode(this.sim, { name, roles, epochSeconds: this.epochSeconds, systemd, lustre })
     }
-    // A machine of both lists is one server.
+    // A machine in both lists is one server.
     return [...new Set([...this.oss, ...this.mds].map((s) => s.name))].map(serve)
   }
 
@@ -155,14 +155,15 @@ export class EmulatedCluster {
       slots: clients.max_rpcs_in_flight,
       bandwidthBps: clients.network_mb_s * 1e6,
       latencyNs: clients.latency_us * 1000,
-      ...{ seed: this.seed, books },
+      seed: this.seed,
+      books,
     }
     const nodes = Array.from({ length: clients.count }, (_, i) => ({ ...common, number: i + 1 }))
     const mounts = clients.mounted_on.map((host, i) => ({ ...common, number: clients.count + i + 1, host }))
     return [...nodes, ...mounts].map((o) => new EmulatedClient(this.sim, o))
   }
 
-  /** Virtual ns now. */
+  /** Current virtual time, ns. */
   readonly clock = (): number => this.sim.now
 
   get osts(): readonly EmulatedOst[] {
@@ -183,7 +184,7 @@ export class EmulatedCluster {
     return this.jobs.filter((j) => this.isQueued(j)).map((j) => ({ scenario: j.scenario, startSeconds: startOf(j) }))
   }
 
-  /** Whether a job is in the queue of the resource manager now. */
+  /** True while a job is in the resource manager's queue. */
   isQueued(job: EmulatedJob): boolean {
     return job.scenario.in_slurm && this.sim.now >= sToNs(job.scenario.start_s) && job.running
   }

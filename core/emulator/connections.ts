@@ -1,7 +1,7 @@
-/** What a target counts of each client: `obdfilter.*.exports.NID.stats` and `mdt.*.exports.NID.stats`. */
+/** Per-client counters of a target: `obdfilter.*.exports.NID.stats` and `mdt.*.exports.NID.stats`. */
 import { CounterTable } from './live-counter.ts'
 
-/** Connections of a target by the client's NID; one is made when the first RPC comes. */
+/** Connections of a target by client NID; created at the first RPC. */
 export class Connections {
   readonly #byNid = new Map<string, CounterTable>()
 
@@ -9,7 +9,7 @@ export class Connections {
     return this.#byNid
   }
 
-  /** Counters of the client at a NID. */
+  /** Returns the counters of the client at a NID. */
   at(now: number, nid: string): CounterTable {
     let c = this.#byNid.get(nid)
     if (!c) this.#byNid.set(nid, (c = new CounterTable(now)))

@@ -1,6 +1,6 @@
 /**
- * Everything that real servers answered and the emulator claims to answer: same exit code, same stderr, same stdout but for
- * values. SLUICE_CORPUS names the folder of answers.
+ * Compares the emulator with recorded answers of real servers: same exit code, same stderr, same stdout except values.
+ * SLUICE_CORPUS names the folder of answers.
  */
 import { describe, expect, it } from 'vitest'
 import type { ExecResult } from './exec.ts'
@@ -14,7 +14,7 @@ import { makeWorld } from '../../tests/node/corpus/world.ts'
 const folder = process.env.SLUICE_CORPUS ?? ''
 if (folder === '') console.log('corpus.test.ts: skipped, SLUICE_CORPUS does not name a folder of answers')
 
-/** In what an answer differs from the recorded one, other than in values. */
+/** Differences between an answer and the recorded one, values excluded. */
 function differencesOf(record: CorpusRecord, answer: ExecResult): string[] {
   const at = `${record.id} $ ${record.command.slice(0, 120)}`
   const out: string[] = []
@@ -33,7 +33,7 @@ describe.skipIf(folder === '')('answers of real servers', () => {
 
   for (const [file, records] of corpus) {
     it(`are those of the emulator: ${file}`, () => {
-      // Each setup was a machine of its own.
+      // Each setup was a separate machine.
       const worlds = new Map<string, ReturnType<typeof makeWorld>>()
       const wrong: string[] = []
       const reasons = new Map<string, number>()

@@ -83,13 +83,13 @@ describe('a data node in a scenario', () => {
     expect(node.run(sim.now)?.node.engine(1)?.reservation).toBe(2200)
     const local = node.reserve('c1', 4100, null)
     expect(local).toMatchObject({ ok: false, error: { code: 'E_LOCAL_CAPACITY' } })
-    expect(!local.ok && local.error.why).toContain('100 I/Os over')
+    expect(!local.ok && local.error.why).toContain('by 100 I/Os a period')
     const answer = node.check('c1', 4000)
-    // c4 crashed at 3.2 s: nobody has dropped it, so the monitor still keeps its reservation.
+    // c4 crashed at 3.2 s and was not dropped, so the monitor still keeps its reservation.
     expect(answer.ok && answer.value.total).toBe(4000 + 2200 + 1000 + 1000)
   })
 
-  it('keeps reservations from the first period on, and what is given back is taken though more is reserved than there is', () => {
+  it('applies reservations from the first period on, and accepts a reduction even under overcommitment', () => {
     const { sim, node } = nodeOf(
       `  - { name: dn0, global_iops: 10000, local_iops: 4000, batch: 50, capacity: [{ at_s: 2, iops: 8200 }],
       clients: [{ name: c1, reservation: 3500 }, { name: c2, reservation: 3500 }, { name: c3, reservation: 2500 }] }`,
@@ -140,7 +140,7 @@ describe('a data node in a scenario', () => {
     expect(node.check('nobody', 10)).toMatchObject({ ok: false, error: { code: 'E_CLIENT' } })
   })
 
-  it('begins anew as another variant, and keeps the run before for whoever looks back', () => {
+  it('starts a new run as another variant, and keeps the previous one readable', () => {
     const { sim, node } = nodeOf()
     sim.runUntil(3.5e9)
     node.change({ variant: 'bare' })
@@ -148,7 +148,7 @@ describe('a data node in a scenario', () => {
     expect(node.run(sim.now)).toMatchObject({ variant: 'bare', fromNs: 3.5e9 })
     expect(node.run(sim.now)?.node.monitor).toBeNull()
     expect(node.run(3.4e9)).toMatchObject({ variant: 'haechi', fromNs: 0 })
-    // c4 had crashed before and does not come back with the new run.
+    // c4 crashed in the previous run and does not return in the new one.
     expect(node.run(sim.now)?.clients.map((c) => c.name)).toEqual(['c1', 'c2', 'c3', 'c5'])
     node.change({ preset: 'paper-literal', variant: 'haechi' })
     expect(node.run(sim.now)?.node.setup.settings).toMatchObject({ decay: 'literal', conversion: 'literal' })

@@ -1,6 +1,6 @@
 /**
- * A Haechi data node in the emulated cluster: its clients come, go and crash as the scenario says, and its clock follows the
- * cluster's. Another variant or preset begins a run of its own; what the runs before it did stays readable for a while.
+ * A Haechi data node in the emulated cluster: clients join, leave and crash as the scenario says, and its clock follows the
+ * cluster's. A change of variant or preset starts a new run; earlier runs stay readable for a while.
  */
 import { fail, invariant, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, sToNs } from '../base/units.ts'
@@ -19,24 +19,24 @@ import type { Workload } from '../haechi/workloads/request-source.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import type { DataNodeScenario, HaechiClientScenario, HaechiPreset, HaechiVariant } from './scenario-haechi.ts'
 
-/** How far the node may lag behind the cluster's clock: many short turns instead of few long ones. */
+/** Largest lag of the node behind the cluster's clock: many short steps instead of few long ones. */
 const TURN_NS = 5 * NS_PER_MS
 const SAMPLE_NS = 4 * NS_PER_MS
-/** A minute of samples, and runs that are kept. */
+/** Samples kept (one minute), and runs kept. */
 const SAMPLES = 15_000
 const RUNS_KEPT = 3
 const PERIODS_KEPT = 1000
 
-/** One uninterrupted life of the node; its own clock begins with it. */
+/** Uninterrupted run of the node; its own clock starts with it. */
 export interface DataNodeRun {
-  /** On the cluster's clock. */
+  /** Start on the cluster's clock. */
   readonly fromNs: number
   readonly variant: HaechiVariant
   readonly preset: HaechiPreset
   readonly node: NodeSimulation
   /** Scenario entries by client index. */
   readonly clients: readonly HaechiClientScenario[]
-  /** What befell it, on its own clock: how it began anew, capacity that changed, joins that were refused. */
+  /** Events on its own clock: start of the run, changed capacity, refused joins. */
   readonly marks: readonly DataNodeMark[]
 }
 
@@ -62,7 +62,7 @@ export class EmulatedDataNode {
   readonly #sim: Simulation
   readonly #seed: number
   readonly #runs: OpenRun[] = []
-  /** Clients that are there now, with what they are promised. */
+  /** Present clients with their reservations and limits. */
   readonly #present = new Map<string, Promised>()
   #variant: HaechiVariant
   #preset: HaechiPreset
@@ -97,13 +97,13 @@ export class EmulatedDataNode {
     return this.#preset
   }
 
-  /** The run at an instant of the cluster's clock, caught up with it; undefined where it is forgotten. */
+  /** Run at a time of the cluster's clock, caught up to it; undefined if no longer kept. */
   run(atNs: number): DataNodeRun | undefined {
     this.#catchUp()
     return this.#runs.findLast((r) => r.fromNs <= atNs)
   }
 
-  /** Begins anew with another variant or preset; clients and capacity stay as they are. */
+  /** Starts a new run with another variant or preset; clients and capacity stay. */
   change(change: { readonly variant?: HaechiVariant | undefined; readonly preset?: HaechiPreset | undefined }): void {
     const { variant = this.#variant, preset = this.#preset } = change
     if (variant === this.#variant && preset === this.#preset) return
@@ -113,7 +113,7 @@ export class EmulatedDataNode {
     this.#begin()
   }
 
-  /** What admission says to a reservation of a client; it keeps nothing. */
+  /** Admission result for a client's reservation, without applying it. */
   check(client: string, reservation: number): Result<AdmissionAnswer> {
     const input = this.#admission(client, reservation)
     if (!input.ok) return input
@@ -121,7 +121,7 @@ export class EmulatedDataNode {
     return ok(this.#isLess(client, reservation) ? { ...answer, isAdmitted: true, reasons: [] } : answer)
   }
 
-  /** A reservation and limit from the next period on. */
+  /** Sets a client's reservation and limit from the next period on. */
   reserve(client: string, reservation: number, limit: number | null): Result<void> {
     const input = this.#admission(client, reservation)
     if (!input.ok) return input
@@ -139,7 +139,7 @@ export class EmulatedDataNode {
     return ok(undefined)
   }
 
-  /** What gives some back is never refused: it is the way out where more is reserved than there is. */
+  /** Reducing a reservation is never refused: it resolves overcommitment. */
   #isLess(client: string, reservation: number): boolean {
     const held = this.#present.get(client)
     return held !== undefined && reservation < held.reservation
@@ -173,7 +173,7 @@ export class EmulatedDataNode {
     const { period_ms, local_iops, fluid_admission } = this.scenario
     const periodNs = period_ms * NS_PER_MS
     const omega = this.#open.node.monitor?.omega ?? profiledTokens(this.#profile, periodNs)
-    // A client that crashed keeps its promise until it is dropped.
+    // A crashed client keeps its reservation until it is dropped.
     const { node, clients } = this.#open
     const others = node.monitor
       ? clients.flatMap((c, i) => (c.name === client ? [] : [node.client(i)?.promised ?? 0]))
@@ -207,14 +207,18 @@ export class EmulatedDataNode {
     })
     invariant(made.ok, 'the section of a data node was checked')
     const run: OpenRun = {
-      ...{ fromNs: this.#sim.now, variant: this.#variant, preset: this.#preset },
-      ...{ node: made.value, clients: [...first], marks: [] },
+      fromNs: this.#sim.now,
+      variant: this.#variant,
+      preset: this.#preset,
+      node: made.value,
+      clients: [...first],
+      marks: [],
     }
     this.#runs.push(run)
     if (this.#runs.length > RUNS_KEPT) this.#runs.shift()
     if (this.#capacity !== scenario.global_iops) run.node.setCapacity(this.#capacity)
     if (this.#runs.length > 1) this.#mark('run', '', `begins anew as ${this.#variant}, ${this.#preset}`)
-    // Those that do not fit the profile any more are refused by name.
+    // Clients that no longer fit the profile are refused by name.
     for (const c of this.#scenarioOfPresent()) if (!first.some((f) => f.name === c.name)) this.#join(c)
   }
 
@@ -225,11 +229,13 @@ export class EmulatedDataNode {
     })
   }
 
-  /** Clients that are there when a run begins: their reservations hold from its first period on. */
+  /** Clients present at the start of a run; their reservations apply from its first period. */
   #first(): HaechiClientScenario[] {
     const admitted: number[] = []
     const input = {
-      ...{ admitted, capacity: this.#profile, fluid: this.scenario.fluid_admission },
+      admitted,
+      capacity: this.#profile,
+      fluid: this.scenario.fluid_admission,
       periodNs: this.scenario.period_ms * NS_PER_MS,
     }
     return this.#scenarioOfPresent().filter(({ reservation, outside }) => {
@@ -326,7 +332,11 @@ function settingsOf(s: DataNodeScenario, variant: HaechiVariant, preset: HaechiP
 function setupOf(c: HaechiClientScenario): ClientSetup {
   const { name, reservation, limit, outside, records } = c
   return {
-    ...{ name, reservation: outside ? 0 : reservation, limit, isOutside: outside, workload: workloadOf(c) },
+    name,
+    reservation: outside ? 0 : reservation,
+    limit,
+    isOutside: outside,
+    workload: workloadOf(c),
     ...(records && { records: { records: records.count, keys: records.keys, reads: records.reads } }),
   }
 }
@@ -340,8 +350,10 @@ function workloadOf({ workload: w }: HaechiClientScenario): Workload {
       return { kind: 'poisson', perSecond: w.per_s }
     case 'on-off':
       return {
-        ...{ kind: 'on-off', perSecond: w.per_s },
-        ...{ onNs: Math.round(w.on_ms * NS_PER_MS), offNs: Math.round(w.off_ms * NS_PER_MS) },
+        kind: 'on-off',
+        perSecond: w.per_s,
+        onNs: Math.round(w.on_ms * NS_PER_MS),
+        offNs: Math.round(w.off_ms * NS_PER_MS),
       }
     case 'backlogged':
       return { kind: 'backlogged' }

@@ -1,4 +1,4 @@
-/** What running a command yields, as any shell has it. */
+/** Result of a command in a shell. */
 import type { ByteText } from '../lustre/text.ts'
 
 export interface ExecResult {
@@ -8,7 +8,7 @@ export interface ExecResult {
   readonly code: number
 }
 
-/** A program on a node's PATH: arguments and standard input in, result out, at one virtual instant. */
+/** A program on a node's PATH: takes arguments and standard input, returns its result; takes no virtual time. */
 export type Program = (args: readonly string[], stdin: ByteText) => ExecResult
 
 export const done = (stdout: ByteText = ''): ExecResult => ({ stdout, stderr: '', code: 0 })

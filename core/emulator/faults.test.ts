@@ -38,7 +38,9 @@ describe('faults', () => {
     const c = new EmulatedCluster(
       scenario('faults: [{ what: slow-disk, target: t-OST0000, factor: 4, at_s: 2, for_s: 3 }]'),
     )
-    const [before, during, after] = [served(c, 1, 2), served(c, 3, 4), served(c, 6, 7)]
+    const before = served(c, 1, 2)
+    const during = served(c, 3, 4)
+    const after = served(c, 6, 7)
     expect(before[0]! / during[0]!).toBeGreaterThan(3)
     expect(before[0]! / during[0]!).toBeLessThan(4.2)
     expect(Math.abs(during[1]! - before[1]!)).toBeLessThanOrEqual(2)
@@ -51,7 +53,11 @@ describe('faults', () => {
   - { what: slow-disk, target: t-MDT0000, factor: 3, at_s: 2, for_s: 1 }`
     const c = new EmulatedCluster(scenario(text))
     const at = (s: number): number => served(c, s, s + 0.9)[2]!
-    const [none, two, six, twoAgain, noneAgain] = [at(0.05), at(1.05), at(2.05), at(3.05), at(5.05)]
+    const none = at(0.05)
+    const two = at(1.05)
+    const six = at(2.05)
+    const twoAgain = at(3.05)
+    const noneAgain = at(5.05)
     expect(none / two).toBeGreaterThan(1.7)
     expect(two / six).toBeGreaterThan(2.6)
     expect(Math.abs(twoAgain - two)).toBeLessThanOrEqual(2)
@@ -74,7 +80,8 @@ describe('faults', () => {
   it('slow the network of the clients that they name', () => {
     const text = 'faults: [{ what: slow-network, factor: 50, clients: [2], at_s: 2 }]'
     const c = new EmulatedCluster(scenario(text))
-    const [before, during] = [served(c, 1, 2), served(c, 3, 4)]
+    const before = served(c, 1, 2)
+    const during = served(c, 3, 4)
     expect(Math.abs(during[0]! - before[0]!)).toBeLessThanOrEqual(2)
     expect(before[1]! / during[1]!).toBeGreaterThan(4)
   })
@@ -101,7 +108,7 @@ describe('faults', () => {
   })
 })
 
-it('a station that is stopped begins nothing, and goes on with what waited in its order', () => {
+it('a stopped station starts nothing, and later continues with its queue in order', () => {
   const sim = new Simulation()
   const station = new FifoServer(sim, 2)
   const ended: [number, number][] = []
@@ -122,10 +129,10 @@ it('a station that is stopped begins nothing, and goes on with what waited in it
   expect([station.queued, station.busy]).toEqual([0, 0])
 })
 
-describe('a process that thinks', () => {
-  it('makes the rate that its answers and its thinking time leave it', () => {
+describe('a process with think time', () => {
+  it('runs at the rate given by response time and think time', () => {
     const c = new EmulatedCluster(scenario('', '{ kind: continuous, think_ms: 45 }'))
-    // 45 ms of thinking and about 5.7 ms of service and network.
+    // 45 ms of think time and about 5.7 ms of service and network.
     const n = served(c, 0, 60)[0]! / 60
     expect(n).toBeGreaterThan(17)
     expect(n).toBeLessThan(22.5)

@@ -1,4 +1,4 @@
-/** Plays the `faults` of a scenario on its disks, servers and network. */
+/** Applies the `faults` of a scenario to its disks, servers and network. */
 import { sToNs } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import type { ScenarioFault } from './scenario-faults.ts'
@@ -8,17 +8,17 @@ interface Station {
   setSlowness(times: number): void
 }
 
-/** What faults befall. */
+/** Components that faults act on. */
 export interface FaultSite {
   /** Devices by target. */
   readonly device: (target: string) => Station | undefined
-  /** Both ports of each of the clients, by number from 1; of all of them without numbers. */
+  /** Both ports of each listed client, by number from 1; of all clients without a list. */
   readonly ports: (clients: readonly number[] | undefined) => readonly Station[]
-  /** Whether a server answers shells from now on. */
+  /** Makes a server stop or resume answering shells. */
   readonly setSilent: (server: string, isSilent: boolean) => void
 }
 
-/** Puts every fault on the calendar of the simulation. */
+/** Schedules all faults in the simulation. */
 export function playFaults(sim: Simulation, faults: readonly ScenarioFault[], site: FaultSite): void {
   const slow = new Map<Station, number[]>()
   const silences = new Map<string, number>()

@@ -1,8 +1,8 @@
 /**
- * Who may read and write a parameter's file, and what opening it says.
+ * Access rights of a parameter's file, and errors of opening it.
  *
- * sysfs refuses even root what the file's mode does not allow. A file of /proc or debugfs opens for root all the same; a
- * write to one that takes none ends with EIO and EINVAL (the kernel's rules; of these, only sysfs was measured).
+ * sysfs refuses even root what the file's mode does not allow. A file of /proc or debugfs opens for root regardless; a write to
+ * a read-only one ends with EIO and EINVAL (the kernel's rules; of these, only sysfs was measured).
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -19,7 +19,7 @@ export function readEntry(e: TreeEntry, isRoot: boolean): Result<string, Errno> 
   return (entryMode(e) & (isRoot ? OWNER_READ : OTHERS_READ)) === 0 ? fail('EACCES') : e.file.read()
 }
 
-/** Opens a file for writing: what it takes each write with, or why it does not open. */
+/** Opens a file for writing; returns its write function, or the error. */
 export function openEntry(e: TreeEntry, isRoot: boolean): Result<(value: string) => Errno | undefined, Errno> {
   const { file } = e
   if (!file) return fail('EISDIR')

@@ -1,9 +1,9 @@
-/** Names as glob(3) and the shell take them: braces, `*`, `?` and `[...]`. */
+/** Pathname patterns of glob(3) and the shell: braces, `*`, `?` and `[...]`. */
 
-/** A word and which of its characters are quoted, so that they stand for themselves. */
+/** A word, and which of its characters are quoted and so literal. */
 export interface MaskedText {
   readonly text: string
-  /** By position; undefined: none is quoted. */
+  /** By position; undefined: none are quoted. */
   readonly quoted?: readonly boolean[]
 }
 
@@ -33,9 +33,9 @@ function groupAt(word: MaskedText, open: number): number[] | undefined {
 }
 
 /**
- * All texts that a word with `{a,b}` stands for, in order; groups may be nested. What is unbalanced is literal.
+ * Expands `{a,b}` to all alternatives, in order; groups may be nested. Unbalanced braces are literal.
  *
- * @param needsComma  a shell leaves `{a}` as it is; glob(3) takes it for `a`.
+ * @param needsComma  true as in a shell, where `{a}` stays; glob(3) expands it to `a`.
  */
 export function expandBraces(word: MaskedText, needsComma = false): MaskedText[] {
   for (let i = 0; i < word.text.length; i++) {
@@ -55,22 +55,22 @@ export function expandBraces(word: MaskedText, needsComma = false): MaskedText[]
 const isSpecial = (c: string): boolean => '\\^$.*+?()[]{}|/'.includes(c)
 const literal = (c: string): string => (isSpecial(c) ? `\\${c}` : c)
 
-/** Whether a part of a path holds `*`, `?` or `[`. */
+/** True if a path component contains `*`, `?` or `[`. */
 export const hasGlob = (part: string): boolean => /[*?[]/.test(part)
 
-/** The source of a character class that starts at `[`, and where it ends; undefined when it never does. */
+/** Source of the character class that starts at `[`, and its end; undefined if unterminated. */
 function classAt(part: string, open: number): { source: string; end: number } | undefined {
   let i = open + 1
   const isNegated = part[i] === '!' || part[i] === '^'
   if (isNegated) i++
-  // A `]` that comes first is one of the characters.
+  // A leading `]` is a literal member.
   const end = part.indexOf(']', i + 1)
   if (end < 0) return undefined
   const inside = part.slice(i, end).replace(/[\\\]^[]/g, '\\$&')
   return { source: `[${isNegated ? '^' : ''}${inside}]`, end }
 }
 
-/** A pattern for one part of a path. A backslash makes the next character literal; an unbalanced `[` is one. */
+/** Pattern for one path component. A backslash makes the next character literal, as is an unbalanced `[`. */
 export function globPattern(part: string): RegExp {
   let source = ''
   for (let i = 0; i < part.length; i++) {
@@ -87,6 +87,6 @@ export function globPattern(part: string): RegExp {
   try {
     return new RegExp(`^${source}$`, 's')
   } catch {
-    return /^(?!)/ // a range that runs backwards matches nothing
+    return /^(?!)/ // a reversed range matches nothing
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Histograms that a target keeps of its disk's I/O (`brw_stats`) and an osc of the RPCs that it sends (`rpc_stats`).
+ * Histograms of a target's disk I/O (`brw_stats`) and of the RPCs that an osc sends (`rpc_stats`).
  *
- * Source: spec/lustre 6.5 and 6.8. Pages are 4 KiB. Bins of powers hold what is at most their label in brw_stats and in
- * pages per RPC; of offsets and latencies, what is at least their label.
+ * Source: spec/lustre 6.5 and 6.8. Pages are 4 KiB. In brw_stats and in pages per RPC a power-of-two bin holds values up to its
+ * label; for offsets and latencies, values from its label up.
  */
 import { NS_PER_MS, NS_PER_US } from '../base/units.ts'
 import type { BrwCounts, BrwQuantity } from '../lustre/brw-stats.ts'
@@ -31,10 +31,10 @@ class Histograms<Q extends string> {
   }
 }
 
-/** What a target's disk did. */
+/** I/O histograms of a target's disk. */
 export class BrwHistograms {
   readonly #histograms = new Histograms<BrwQuantity>()
-  /** When they were made or last cleared, virtual ns. */
+  /** Created or last cleared, virtual ns. */
   startNs: number
 
   constructor(now = 0) {
@@ -56,7 +56,7 @@ export class BrwHistograms {
     h.add('sizeBytes', op, sizeBin(bytes))
   }
 
-  /** Counts how long an I/O took. */
+  /** Counts the duration of an I/O. */
   end(op: Op, tookNs: number): void {
     this.#histograms.add('timeMs', op, sizeBin(Math.round(tookNs / NS_PER_MS)))
   }
@@ -67,11 +67,11 @@ export class BrwHistograms {
   }
 }
 
-/** What an osc or mdc sent. */
+/** RPC histograms of an osc or mdc. */
 export class RpcHistograms {
   readonly #histograms = new Histograms<RpcQuantity>()
   readonly #modify = new Map<number, number>()
-  /** When they were made or last cleared, virtual ns. */
+  /** Created or last cleared, virtual ns. */
   startNs: number
 
   constructor(now = 0) {
@@ -82,7 +82,7 @@ export class RpcHistograms {
     return this.#histograms.counts
   }
 
-  /** Counts an RPC when it is sent: its first byte's place in the object, and the RPCs of its kind under way with it. */
+  /** Counts an RPC when it is sent: its start offset in the object, and the RPCs of its kind in flight with it. */
   sent(op: Op, offsetBytes: number, bytes: number, inFlight: number): void {
     const h = this.#histograms
     h.add('pages', op, sizeBin(pagesOf(bytes)))
@@ -90,7 +90,7 @@ export class RpcHistograms {
     h.add('offset', op, floorBin(Math.floor(offsetBytes / PAGE_BYTES)))
   }
 
-  /** Modifying RPCs, by how many were under way when one was sent. */
+  /** Modifying RPCs by the number in flight when each was sent. */
   get modifyCounts(): Bins {
     return this.#modify
   }
@@ -101,7 +101,7 @@ export class RpcHistograms {
     this.#modify.set(bin, (this.#modify.get(bin) ?? 0) + 1)
   }
 
-  /** Counts how long an RPC was under way. */
+  /** Counts the round-trip time of an RPC. */
   answered(op: Op, tookNs: number): void {
     this.#histograms.add('latencyUs', op, floorBin(Math.floor(tookNs / NS_PER_US)))
   }

@@ -1,7 +1,7 @@
 /**
- * The job_stats of one emulated target: counters per job, printed as the target's release prints them.
+ * The job_stats of one emulated target: counters per job, formatted as by the target's release.
  *
- * Source: spec/lustre 4.1-4.4, measured A1, A6. An entry's text is kept until one of its counters moves, because a console
+ * Source: spec/lustre 4.1-4.4, measured A1, A6. An entry's text is cached until one of its counters changes, because a console
  * reads the table ten times a second while most jobs are idle.
  */
 import { NS_PER_S, NS_PER_US } from '../base/units.ts'
@@ -9,14 +9,14 @@ import { formatEntry, joinEntries, MDT_COUNTERS, OST_COUNTERS } from '../lustre/
 import { profile, type Profile } from '../lustre/profile.ts'
 import { LiveCounter } from './live-counter.ts'
 
-/** Seconds until an idle entry is dropped, by default. */
+/** Default seconds until an idle entry is dropped. */
 const CLEANUP_SECONDS = 600
 
 export interface JobStatsOptions {
-  /** What the target is, and with it the counters that it lists. */
+  /** Target type, which determines its counters. */
   readonly target?: 'ost' | 'mdt'
   readonly profile?: Profile
-  /** Virtual ns; without it no entry ever expires. */
+  /** Virtual ns; without it entries never expire. */
   readonly clock?: () => number
 }
 
@@ -56,7 +56,7 @@ export class JobStatsTable {
     this.#idleSeconds = 2 * Math.floor(seconds / 2)
   }
 
-  /** Whether entries are printed with start_time and elapsed_time (enable_stats_header). */
+  /** True if entries show start_time and elapsed_time (enable_stats_header). */
   get showsStart(): boolean {
     return this.#showsStart
   }
@@ -66,7 +66,7 @@ export class JobStatsTable {
     this.#showsStart = shown
   }
 
-  /** Jobs that have an entry, in the order printed. */
+  /** Jobs with an entry, in output order. */
   get jobIds(): readonly string[] {
     return [...this.#entries.keys()]
   }
@@ -74,14 +74,14 @@ export class JobStatsTable {
   /**
    * Counts one finished data RPC of a job.
    *
-   * @param serviceNs  time from the service thread's start to the reply; the wait in the NRS is not part of it.
+   * @param serviceNs  time from the service thread's start to the reply, without the wait in the NRS.
    */
   countIo(now: number, jobId: string, op: 'read' | 'write', bytes: number, serviceNs: number): void {
     this.#add(now, jobId, op === 'read' ? 'read_bytes' : 'write_bytes', bytes)
     this.count(now, jobId, op, serviceNs)
   }
 
-  /** Counts one finished operation of a job under a counter; those that the release does not have are left out. */
+  /** Counts one finished operation of a job; counters that the release does not have are ignored. */
   count(now: number, jobId: string, counter: string, serviceNs: number): void {
     this.#add(now, jobId, counter, Math.round(serviceNs / NS_PER_US))
   }
@@ -109,12 +109,12 @@ export class JobStatsTable {
     this.#entries.clear()
   }
 
-  /** Drops one entry; false when there is no such job. */
+  /** Drops one entry; false if it does not exist. */
   drop(jobId: string): boolean {
     return this.#entries.delete(jobId)
   }
 
-  /** Value of job_stats. Reading it drops what has been idle for too long, as closing the file does on servers. */
+  /** Value of job_stats. Reading drops expired entries, as closing the file does on servers. */
   read(): string {
     const texts: string[] = []
     for (const [jobId, e] of this.#entries) texts.push((e.text ??= this.#print(jobId, e)))
@@ -123,7 +123,7 @@ export class JobStatsTable {
     return value
   }
 
-  /** Servers look for idle entries at most every half interval. */
+  /** Servers sweep idle entries at most every half interval. */
   #sweep(): void {
     const now = this.#clock()
     const idleNs = this.#idleSeconds * NS_PER_S
@@ -149,7 +149,7 @@ export class JobStatsTable {
   }
 }
 
-/** `secs.nsecs` of a duration or of an offset from whole seconds. */
+/** Formats a duration, or an offset from whole seconds, as `secs.nsecs`. */
 function seconds(ns: number, base = 0): string {
   const whole = Math.floor(ns / NS_PER_S)
   return `${base + whole}.${String(ns - whole * NS_PER_S).padStart(9, '0')}`

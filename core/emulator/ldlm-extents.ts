@@ -1,17 +1,16 @@
 /**
- * Extent locks of an emulated OST: who may read or write which object.
+ * Extent locks of an emulated OST: clients that may read or write each object.
  *
- * The model: the first RPC of a client to an object brings a lock on all of the object, because nobody else wants a part of
- * it; later ones find it in the client's cache. A write calls back what others hold, a read calls back writers. A client
- * drops what it has not used for lru_max_age, or earlier when the server's lock volume is short. Objects are those of the
- * emulated jobs: one a process, or one that several clients share, whose lock SharedRange plays with its waiting times.
+ * Model: the first RPC of a client to an object acquires a lock on the whole object, because no other client wants a part of
+ * it; later ones find it in the client's cache. A write revokes the locks of other clients, a read those of writers. A client
+ * drops locks unused for lru_max_age, or earlier when the server's lock volume is short. Objects are those of the emulated
+ * jobs: one a process, or one shared by several clients, whose lock and waiting times SharedRange models.
  *
- * Approximations: for objects that are not shared a lock takes no time and no message; what a job leaves behind ages as if
- * its files stayed; writes to lru_size, lru_max_age and contended_locks change nothing. An RPC that finds its lock
- * allocates nothing.
+ * Approximations: for unshared objects a lock takes no time and no message; locks left by a job age as if its files stayed;
+ * writes to lru_size, lru_max_age and contended_locks change nothing. An RPC that finds its lock allocates nothing.
  */
 import type { NamespaceDialect } from '../lustre/text-dialect.ts'
-import { ServedLocks, type IsTooOld } from './ldlm-served.ts'
+import { EmulatedLocks, type IsTooOld } from './ldlm-locks.ts'
 
 interface Held {
   readonly client: string
@@ -20,14 +19,14 @@ interface Held {
 }
 
 interface LockedObject {
-  /** Usually one. */
+  /** Usually one holder. */
   held: Held[]
-  /** Its lock is played by a SharedRange: RPCs do not take it. */
+  /** True if a SharedRange models its lock; RPCs do not take it. */
   isShared: boolean
   waiting: number
 }
 
-export class ExtentLocks extends ServedLocks {
+export class ExtentLocks extends EmulatedLocks {
   readonly #objects = new Map<string, LockedObject>()
   /** Locks by client. */
   readonly #counts = new Map<string, number>()
@@ -40,7 +39,7 @@ export class ExtentLocks extends ServedLocks {
     return this.#objects.size
   }
 
-  /** An RPC reads or writes an object; one that names none needs no lock. */
+  /** Acquires the lock for an RPC on an object; none is needed if the RPC names no object. */
   touch(client: string, object: string | undefined, isWrite: boolean): void {
     if (object === undefined) return
     const now = this.advance()
@@ -54,7 +53,7 @@ export class ExtentLocks extends ServedLocks {
     if (!o.isShared) this.#take(o, client, isWrite, now)
   }
 
-  /** A client begins to wait for the lock of an object that it shares. */
+  /** Queues a client for the lock of a shared object. */
   wait(object = ''): void {
     this.advance()
     const o = this.#object(object)
@@ -64,7 +63,7 @@ export class ExtentLocks extends ServedLocks {
     this.waiting++
   }
 
-  /** The lock of a shared object goes to a client, for so many of its requests that waited. */
+  /** Grants the lock of a shared object to a client, for `requests` of its waiting requests. */
   handOver(client: string, requests: number, object = ''): void {
     const now = this.advance()
     const o = this.#object(object)
@@ -98,7 +97,7 @@ export class ExtentLocks extends ServedLocks {
   protected dropOld(nowNs: number, isTooOld: IsTooOld): void {
     for (const [name, o] of this.#objects) {
       const isOld = (h: Held): boolean => isTooOld(nowNs - h.usedNs, this.#counts.get(h.client) ?? 0)
-      // The holder of a shared one writes into its cache unseen: its lock is called back, not dropped.
+      // The holder of a shared lock writes into its cache unobserved: the lock is revoked, not dropped.
       if (o.isShared || !o.held.some(isOld)) continue
       o.held = o.held.filter((h) => {
         const isGone = isOld(h)

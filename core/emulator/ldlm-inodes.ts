@@ -1,19 +1,19 @@
 /**
- * Inode locks of an emulated MDT: how many each client holds, and since when.
+ * Inode locks of an emulated MDT: number and age by client.
  *
- * The model: there are no files behind an MDT, so locks are counted, not named. An operation that travels as an enqueue
- * (open, create, getattr) grants its client a lock on a file that it had none on; else it would not have asked. An operation
+ * Model: there are no files behind an MDT, so locks are counted, not named. An operation that travels as an enqueue (open,
+ * create, getattr) grants its client a lock on a file on which it held none; otherwise it would not have sent one. An operation
  * that changes or removes a file (unlink, rmdir, rename, setattr) cancels the newest lock of its own client, as clients do
- * before they send it. Locks leave unused with age, or earlier when the server's lock volume is short.
+ * before they send it. Unused locks are dropped with age, or earlier when the server's lock volume is short.
  *
- * Approximations: no lock is wanted by two clients, directories have none, ages are known to ten seconds, and a lock that was
- * granted is not used again. An RPC adds to a number and, every ten seconds, makes one.
+ * Approximations: clients never compete for a lock, directories have none, ages are known to ten seconds, and a granted lock is
+ * not used again. An RPC increments a counter and, every ten seconds, adds a cohort.
  */
 import type { NamespaceDialect } from '../lustre/text-dialect.ts'
-import { CLIENT_RECALC_NS, ServedLocks, type IsTooOld } from './ldlm-served.ts'
+import { CLIENT_RECALC_NS, EmulatedLocks, type IsTooOld } from './ldlm-locks.ts'
 import { METADATA_RPCS, type MetadataOperation } from './operations.ts'
 
-/** Locks of one client that were granted in the same ten seconds. */
+/** Locks of one client granted in the same ten seconds. */
 interface Cohort {
   readonly atNs: number
   locks: number
@@ -27,19 +27,19 @@ interface ClientLocks {
 
 const CANCELS: ReadonlySet<string> = new Set<MetadataOperation>(['unlink', 'rmdir', 'rename', 'setattr'])
 
-export class InodeLocks extends ServedLocks {
+export class InodeLocks extends EmulatedLocks {
   readonly #clients = new Map<string, ClientLocks>()
 
   constructor(clock: () => number, dialect: NamespaceDialect) {
     super(clock, dialect)
   }
 
-  /** Every lock is on another inode. */
+  /** Number of resources: every lock is on a different inode. */
   protected get resourcesNow(): number {
     return this.locksPool.granted
   }
 
-  /** The MDT did an operation for a client. */
+  /** Updates the locks for an operation that the MDT did for a client. */
   done(client: string, op: MetadataOperation): void {
     const now = this.advance()
     if (METADATA_RPCS[op].opcode === 'ldlm_enqueue') this.#grant(client, now)

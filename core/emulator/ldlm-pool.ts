@@ -1,27 +1,26 @@
 /**
- * The lock pool of an emulated server's namespace: what is granted, how fast locks come and go, and the lock volume by which
- * clients drop what they do not use.
+ * Lock pool of an emulated server's namespace: granted locks, grant and cancel rates, and the lock volume by which clients drop
+ * unused locks.
  *
  * Source: spec/lustre 5.2; the values before and after the first lock are those that running servers printed (GP 0.9 (L + 1)
  * and SLV 108000 (L + 1) before; GP = G + 1 % of L - G and SLV at most 36000 L afterwards). A pool is recalculated once a
- * second of virtual time, from its first lock on; that happens when somebody looks, so it costs nothing between. Writes to
- * `pool.limit`, `pool.recalc_period` and `pool.lock_volume_factor` are kept, and change nothing here. What servers do by
- * themselves when memory runs short (lock_reclaim_threshold_mb) is not played: a pool can pass its limit while its clients are
- * slow to follow.
+ * second of virtual time from its first lock on, lazily on access. Writes to `pool.limit`, `pool.recalc_period` and
+ * `pool.lock_volume_factor` are stored and have no effect here. Reclaim by the server when memory runs short
+ * (lock_reclaim_threshold_mb) is not emulated: a pool can exceed its limit while its clients are slow to follow.
  */
 import { NS_PER_S } from '../base/units.ts'
 import { CounterTable } from './live-counter.ts'
 
-/** Memory of a server that is not said to have another, MiB, and the locks that a pool allows for each. */
+/** Default memory of a server, MiB, and the locks that a pool allows for each MiB. */
 const MEMORY_MIB = 65_536
 const LOCKS_PER_MIB = 50
-/** Most seconds that a lock is worth in SLV, and the grant step, percent. */
+/** Upper bound of a lock's age in the SLV, s, and the grant step, percent. */
 const MAX_AGE_S = 36_000
 const GRANT_STEP = 1
 const SLV_SHIFT = 1024
 
 const LOCK_LIMIT = MEMORY_MIB * LOCKS_PER_MIB - 1
-/** A server's pool is recalculated this often, s. */
+/** Interval of pool recalculation, s. */
 export const RECALC_S = 1
 const RECALC_NS = RECALC_S * NS_PER_S
 
@@ -36,11 +35,11 @@ export class LockPool {
   /** `pool.stats`. */
   readonly stats: CounterTable
   #recalculatedNs: number
-  /** One that never had a lock is not recalculated. */
+  /** False until the first lock; until then the pool is not recalculated. */
   #isUsed = false
   readonly #onSecond: (nowNs: number) => void
 
-  /** @param onSecond  called at each recalculation, before it: clients may give locks back. */
+  /** @param onSecond  called before each recalculation; clients may release locks in it. */
   constructor(now: number, onSecond: (nowNs: number) => void) {
     this.stats = new CounterTable(now)
     this.#recalculatedNs = now
@@ -66,7 +65,7 @@ export class LockPool {
     for (let i = 0; i < locks; i++) counter.add(1)
   }
 
-  /** Does what was due until an instant. */
+  /** Runs the recalculations due until a time. */
   advance(now: number): void {
     if (now - this.#recalculatedNs < RECALC_NS) return
     if (!this.#isUsed) {

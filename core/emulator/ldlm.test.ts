@@ -1,4 +1,4 @@
-/** Locks of emulated servers: what their files count, from what the jobs do. */
+/** Locks of emulated servers: counters in their files, from the operations of the jobs. */
 import { describe, expect, it } from 'vitest'
 import { getParamCommand } from '../lustre/lctl.ts'
 import { LDLM_PARAMETERS, parseLdlm, type LdlmAnswer, type LdlmCounters } from '../lustre/ldlm-counters.ts'
@@ -51,7 +51,8 @@ describe('locks on the objects of OSTs', () => {
   it('of a job that ended go when they are older than lru_max_age: 600 s in 2.17, 3900 s in 2.15', () => {
     const run = (version: string): EmulatedCluster =>
       clusterOf([writers('a', 1, 3, ', total_rpcs: 30')], { oss: `version: '${version}'` })
-    const [fresh, old] = [run('2.17.0'), run('2.15.8')]
+    const fresh = run('2.17.0')
+    const old = run('2.15.8')
     expect(of(at(fresh, 590), 't-OST0000').granted).toBe(3)
     expect(of(at(fresh, 620), 't-OST0000')).toMatchObject({
       granted: 0,
@@ -70,7 +71,8 @@ describe('locks on the objects of OSTs', () => {
     expect(two.granted).toBe(1)
     expect(two.resources).toBe(1)
     expect(two.locks! - two.granted!).toBeGreaterThanOrEqual(1)
-    const [grants, cancels] = [two.total!.grants - one.total!.grants, two.total!.cancels - one.total!.cancels]
+    const grants = two.total!.grants - one.total!.grants
+    const cancels = two.total!.cancels - one.total!.cancels
     expect(grants).toBeGreaterThan(100)
     expect(Math.abs(grants - cancels)).toBeLessThanOrEqual(1)
   })
@@ -83,7 +85,7 @@ describe('locks on the objects of OSTs', () => {
     }
     expect(events(4)).toBe(0)
     expect(events(24)).toBeGreaterThan(10)
-    // Older releases have no such file.
+    // Older releases lack this file.
     expect(events(24, '2.17.0')).toBeUndefined()
   })
 
@@ -122,7 +124,8 @@ describe('locks on the inodes of MDTs', () => {
 
   it('grow no further once they are as old as lru_max_age', () => {
     const c = clusterOf([metadata('a', 'stat', 5)], { mds: MDS.replace('{', "{ version: '2.17.0',") })
-    const [full, later] = [of(at(c, 700, 'mds01'), 't-MDT0000'), of(at(c, 1100, 'mds01'), 't-MDT0000')]
+    const full = of(at(c, 700, 'mds01'), 't-MDT0000')
+    const later = of(at(c, 1100, 'mds01'), 't-MDT0000')
     expect(full.granted!).toBeGreaterThan(2700)
     expect(Math.abs(later.granted! - full.granted!)).toBeLessThan(300)
     expect(later.total!.cancels).toBeGreaterThan(1500)
@@ -158,11 +161,20 @@ describe('pools', () => {
     }
     const L = 3_276_799
     expect(state('OST0000')).toMatchObject({
-      ...{ slv: 36_000 * L, clv: 0, lvf: 100, gr: 0, cr: 0, gs: 0, granted: 4, limit: L },
+      slv: 36_000 * L,
+      clv: 0,
+      lvf: 100,
+      gr: 0,
+      cr: 0,
+      gs: 0,
+      granted: 4,
+      limit: L,
       plan: { gsp: 1, gp: 4 + Math.floor((L - 4) / 100) },
     })
     expect(state('OST0001')).toMatchObject({
-      ...{ slv: 108_000 * (L + 1), granted: 0, limit: L },
+      slv: 108_000 * (L + 1),
+      granted: 0,
+      limit: L,
       plan: { gsp: 1, gp: Math.trunc(0.9 * (L + 1)) },
     })
   })
@@ -179,7 +191,7 @@ describe('pools', () => {
     expect(of('grant').samples - of('cancel').samples).toBe(1)
   })
 
-  it('are recalculated by their own clock, however rarely somebody looks', () => {
+  it('are recalculated by their own clock, independent of reads', () => {
     const pool = (looks: readonly number[]): unknown[] => {
       const p = new LockPool(0, () => undefined)
       p.grant()
@@ -215,7 +227,7 @@ it.each(VERSIONS)('a server of %s answers the whole question without an error', 
   expect(ask(c, 'mds01').namespaces.map((n) => n.namespace)).toEqual(['mdt-t-MDT0000_UUID'])
 })
 
-it('the same scenario and seed count the same, whoever looks and however often', () => {
+it('the same scenario and seed give the same counts, independent of reads', () => {
   const jobs = [cached('a', '[1, 2, 3]', 6), writers('b', 4, 3), metadata('m', '[create, unlink, stat]', 40)]
   const quiet = clusterOf(jobs, { mds: MDS })
   const watched = clusterOf(jobs, { mds: MDS })

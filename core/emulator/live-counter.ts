@@ -1,8 +1,8 @@
-/** Counters as the servers' tables keep them. */
+/** Counters of the servers' stats tables. */
 import type { PrintableCounter } from '../lustre/job-stats-print.ts'
 import { sizeBin } from '../lustre/size-histogram.ts'
 
-/** Squares outgrow 2^53 quickly; whole parts move into a bigint before they do. */
+/** Sum of squares; moves into a bigint before it exceeds 2^53. */
 class SumOfSquares {
   #low = 0
   #high = 0n
@@ -20,7 +20,7 @@ class SumOfSquares {
   }
 }
 
-/** One counter that moves: samples, smallest, largest, sum and sum of squares, and bins by size where wanted. */
+/** Live counter: samples, smallest, largest, sum and sum of squares, and optionally bins by size. */
 export class LiveCounter implements PrintableCounter {
   samples = 0
   min = 0
@@ -55,20 +55,17 @@ export class LiveCounter implements PrintableCounter {
   }
 }
 
-/**
- * A table of counters by name, as `stats` and `md_stats` are: in the order in which they were first asked for, with the
- * instant since which it counts.
- */
+/** A table of counters by name, like `stats` and `md_stats`: in order of first use, with the time since which it counts. */
 export class CounterTable {
   readonly #counters = new Map<string, LiveCounter>()
-  /** When the table was made or last cleared, virtual ns. */
+  /** Created or last cleared, virtual ns. */
   startNs: number
 
   constructor(now = 0) {
     this.startNs = now
   }
 
-  /** The counter of a name, for as long as the table lives. */
+  /** Returns the counter of a name; it stays valid for the life of the table. */
   counter(name: string): LiveCounter {
     let c = this.#counters.get(name)
     if (!c) this.#counters.set(name, (c = new LiveCounter()))
@@ -79,7 +76,7 @@ export class CounterTable {
     this.counter(name).add(value)
   }
 
-  /** By name; those that have not moved since the table was cleared have no samples. */
+  /** By name; counters unchanged since the last clear have no samples. */
   get counters(): ReadonlyMap<string, PrintableCounter> {
     return this.#counters
   }

@@ -23,7 +23,7 @@ describe('an emulated MDS', () => {
     for (const op of METADATA_OPERATIONS) expect(served(c, `j.${op}`), op).toBe(40)
     const usecs = 40 * 300
     expect(moved(c, 'readpage')).toEqual({ mds_close: usecs, mds_getxattr: usecs, mds_readpage: usecs })
-    // RPCs that carry an operation are counted by it, as one; others by their time.
+    // RPCs that carry an operation are counted by it, as one; all other RPCs by their time.
     expect(moved(c, 'mdt')).toEqual({
       ldlm_ibits_enqueue: 120,
       mds_reint_open: 80,

@@ -1,8 +1,8 @@
 /**
- * An emulated MDS: the services `mdt` and `mdt_readpage`, and the MDTs behind them.
+ * An emulated MDS: the services `mdt` and `mdt_readpage`, and their MDTs.
  *
- * Source: measured part 2, 9. An MDT works on so many operations at once as it has channels, each for the time that its
- * kind takes; there are no directories or files behind it.
+ * Source: measured part 2, 9. An MDT runs as many operations at once as it has channels, each for the service time of its kind;
+ * no directories or files are kept.
  */
 import { profileOf, type Profile } from '../lustre/profile.ts'
 import { parseVersion } from '../lustre/version.ts'
@@ -21,7 +21,7 @@ import { EmulatedService, type ServerSide, type ServiceKind } from './ptlrpc-ser
 import type { Rpc, RpcTarget } from './rpc.ts'
 import type { MdsScenario } from './scenario.ts'
 
-/** A job on one MDT, with its operations done by kind. */
+/** Per-job counters of one MDT, with operations by kind. */
 export interface MdtFlow extends JobFlow {
   readonly ops: Map<MetadataOperation, number>
 }
@@ -41,7 +41,7 @@ export class EmulatedMdt implements RpcTarget {
   readonly inodes: InodeLocks
   /** RPCs by job since the start. */
   readonly flow = new Map<string, MdtFlow>()
-  /** RPCs that it has done, and how long that took with the queue there, ns. */
+  /** RPCs completed, and the sum of their times including the queue there, ns. */
   servedRpcs = 0
   deviceNs = 0
   readonly #sim: Simulation
@@ -74,12 +74,12 @@ export class EmulatedMdt implements RpcTarget {
     this.mds[service].receive(rpc, cpt, 'reg', reply)
   }
 
-  /** Channel-time that it was at work since the start, over its channels, ns. */
+  /** Busy time since the start, averaged over its channels, ns. */
   get busyNs(): number {
     return this.station.occupancy.areaAt(this.#sim.now) / this.station.servers
   }
 
-  /** Does what an RPC asks for, and counts it. */
+  /** Executes and counts the operation of an RPC. */
   operate(rpc: Rpc, end: (rpc: Rpc) => void): void {
     const op = rpc.op as MetadataOperation
     const flow = this.flow.get(rpc.jobId)
@@ -97,7 +97,7 @@ export class EmulatedMdt implements RpcTarget {
     })
   }
 
-  /** Counts an operation that has ended. */
+  /** Counts a completed operation. */
   #book(op: MetadataOperation, { jobId, nid }: Rpc, started: number): void {
     const { now } = this.#sim
     const usecs = Math.round((now - started) / 1000)

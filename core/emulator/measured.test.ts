@@ -1,4 +1,4 @@
-/** What running servers were measured to do under TBF, on the emulated cluster. */
+/** TBF behaviour measured on real servers, reproduced on the emulated cluster. */
 import { describe, expect, it } from 'vitest'
 import { parseNrsPolicies } from '../lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '../lustre/nrs-tbf-rule.ts'
@@ -68,7 +68,7 @@ describe('pacing of a synchronous client', () => {
     rule(c, 'start r jobid={dd.0} rate=1')
     c.sim.runUntil(5.4e9)
     rule(c, 'stop r')
-    // The client has all its slots in use: nothing arrives before the next token.
+    // All slots of the client are in use: nothing arrives before the next token.
     expect(servedBetween(c, 'dd.0', 5.4, 5.99)).toBe(0)
     expect(refs(c, 'default')).toEqual({ 'reg 0': 0, 'hp 0': 0 })
     expect(servedBetween(c, 'dd.0', 6.1, 7.1)).toBeGreaterThan(1000)
@@ -86,7 +86,7 @@ describe('pacing of a synchronous client', () => {
   })
 
   it('realtime saves what a job does not use', () => {
-    // 60 RPCs at 20/s take 2.85 s; from there to the next burst the bucket gathers 20/s.
+    // 60 RPCs at 20/s take 2.85 s; until the next burst the bucket refills at 20/s.
     const burst = writers('j', 1, ', outstanding: 64').replace(
       'kind: continuous',
       'kind: bursts, rpcs: 60, every_s: 7.85',
@@ -174,7 +174,7 @@ describe('the high-priority queue', () => {
 describe('what an operator sees', () => {
   const onOneTarget = ', targets: [t-OST0000]'
 
-  /** A job of so many writers at 5/s beside an unlimited one on the same client; 8 s. */
+  /** A job of `n` writers at 5/s beside an unlimited one on the same client; 8 s. */
   const beside = (n: number, slots = 8): EmulatedCluster => {
     const c = clusterOf([writers('1.hog', n, onOneTarget), writers('2.free', 1, onOneTarget)], {
       clients: `{ count: 1, max_rpcs_in_flight: ${slots} }`,

@@ -225,7 +225,7 @@ describe('lctl on an OSS', () => {
     c.sim.runUntil(1e9)
     const jobs = (): string[] =>
       oss.exec("lctl get_param 'obdfilter.*.job_stats'").stdout.match(/(?<=job_id: +)\S.*/g) ?? []
-    // In the order in which a target first saw them: the small reads end first.
+    // In order of first appearance at a target: the small reads end first.
     expect(jobs()).toEqual(['"rank\\x200:1"', '4690.train.py.u1021', '"rank\\x200:1"'])
     const one = `lctl set_param obdfilter.t-OST0001.job_stats=${shellQuote('"rank\\x200:1"')}`
     expect(oss.exec(one).code).toBe(0)
@@ -241,7 +241,8 @@ describe('lctl on an OSS', () => {
     )
     if (!scenario.ok) throw new Error(scenario.error.why)
     const c = new EmulatedCluster(scenario.value)
-    const [oss, mds] = [c.node('oss01')!, c.node('mds01')!]
+    const oss = c.node('oss01')!
+    const mds = c.node('mds01')!
     const command = `lctl set_param -P ${TBF}='start night jobid={9.*} rate=5'`
     expect(oss.exec(command)).toMatchObject({ code: 19, stdout: '' })
     expect(mds.exec(command)).toEqual({ stdout: '', stderr: '', code: 0 })
@@ -250,7 +251,7 @@ describe('lctl on an OSS', () => {
     expect(oss.exec(`lctl get_param ${TBF}`).stdout).toContain('night jobid={9.*} 5, ref 0')
   })
 
-  it('is not there on the node of the scheduler', () => {
+  it('is missing on the node of the scheduler', () => {
     expect(cluster().scheduler.exec('lctl get_param version').code).toBe(127)
   })
 })
@@ -286,7 +287,7 @@ describe('transient timers', () => {
     expect(rules(oss)).toContain('a jobid={dd.0} 5')
   })
 
-  it('run what they were last told to, also when they are made again at the same instant', () => {
+  it('run their last command, even if they are started again at the same time', () => {
     const { cluster: c, oss } = cluster()
     oss.exec(start('u', '2min', `lctl set_param ${TBF}='start old jobid={x} rate=5'`))
     expect(oss.exec(start('u', '5', 'true'))).toMatchObject({
@@ -326,7 +327,7 @@ describe('squeue', () => {
     const run = (): string => scheduler.exec("squeue -h -o '%A|%j|%u|%a|%D|%T'").stdout
     expect(run()).toBe('4690|train.py|tkovac|ml|2|RUNNING\n')
     c.sim.runUntil(4e9)
-    // All of the first job's RPCs are served; the last job starts at 5 s and ends at 9 s.
+    // All RPCs of the first job are served; the last job starts at 5 s and ends at 9 s.
     expect(run()).toBe('')
     c.sim.runUntil(5e9)
     expect(run()).toBe('4711|late|aosei|aero|2|RUNNING\n')
@@ -334,14 +335,20 @@ describe('squeue', () => {
     expect(run()).toBe('')
   })
 
-  it('tells the same as JSON and through scontrol, names of any bytes among it', () => {
+  it('prints the same as JSON and through scontrol, including names of any bytes', () => {
     const { scheduler } = cluster()
     const read = JSON.parse(scheduler.exec('squeue --json').stdout) as { jobs: unknown[]; errors: unknown[] }
     expect(read.errors).toEqual([])
     expect(read.jobs).toMatchObject([
       {
-        ...{ job_id: 4690, name: 'train.py', user_name: 'tkovac', user_id: 1021, account: 'ml' },
-        ...{ job_state: ['RUNNING'], node_count: { set: true, infinite: false, number: 2 }, nodes: 'cn001,cn002' },
+        job_id: 4690,
+        name: 'train.py',
+        user_name: 'tkovac',
+        user_id: 1021,
+        account: 'ml',
+        job_state: ['RUNNING'],
+        node_count: { set: true, infinite: false, number: 2 },
+        nodes: 'cn001,cn002',
         start_time: { set: true, infinite: false, number: 1_763_676_476 },
       },
     ])

@@ -1,9 +1,9 @@
 /**
- * An emulated node is a shell: a command line in, stdout, stderr and an exit code out.
+ * An emulated node: a shell that maps a command line to stdout, stderr and an exit code.
  *
- * It knows `lctl` where Lustre is, the text tools that stand behind it in a pipe, what tells about the node (`hostname`, `id`, `date`
- * and the like), `sh`, `sudo`, `timeout`, transient timers through `systemd-run` and `systemctl`, and the programs it was given. Its
- * files are the parameters. Everything happens at the node's virtual instant; a command takes no virtual time.
+ * It has `lctl` if Lustre is present, the text tools used after it in a pipe, system tools (`hostname`, `id`, `date` and the
+ * like), `sh`, `sudo`, `timeout`, transient timers through `systemd-run` and `systemctl`, and the programs passed to it. Its
+ * files are the parameters. A command runs at the current virtual time and takes none.
  */
 import { NS_PER_S } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
@@ -18,20 +18,20 @@ import { UserSession } from './user-session.ts'
 export interface NodeOptions {
   readonly name: string
   readonly roles: readonly ('oss' | 'mds' | 'scheduler' | 'controller')[]
-  /** Unix seconds at virtual time 0, when it was started; 0 without. */
+  /** Unix seconds at virtual time 0, when it was started. Default: 0. */
   readonly epochSeconds?: number
-  /** Release of its systemd; 252 without. */
+  /** systemd release; default 252. */
   readonly systemd?: SystemdVersion | undefined
-  /** Absent on a node without Lustre: it has no lctl either. */
+  /** Absent on a node without Lustre, which has no lctl either. */
   readonly lustre?: LustreSide
-  /** More programs on everybody's PATH. */
+  /** Additional programs on every user's PATH. */
   readonly programs?: Readonly<Record<string, Program>>
 }
 
 export class EmulatedNode {
   readonly name: string
   readonly roles: NodeOptions['roles']
-  /** It answers no shell now; whoever asks it waits in vain. What it runs by itself goes on. */
+  /** True while it answers no shell, so callers get no reply. Its own programs keep running. */
   isSilent = false
   readonly #timers: TransientTimers
   readonly #systemctl: Systemctl
@@ -39,7 +39,7 @@ export class EmulatedNode {
   readonly #options: NodeOptions
   readonly #sessions = new Map<string, UserSession>()
   #pid = 5000
-  /** When it booted, virtual ns. */
+  /** Boot time, virtual ns. */
   #bootNs = 0
 
   constructor(sim: Simulation, options: NodeOptions) {
@@ -57,28 +57,28 @@ export class EmulatedNode {
     this.#systemctl = new Systemctl(this.#timers, this.#clock, options.systemd ?? 252)
   }
 
-  /** Boots now: its timers are gone, and its uptime begins again. What Lustre loses is its services' own affair. */
+  /** Reboots: clears its timers and restarts its uptime. State that Lustre loses is handled by its services. */
   reboot(): void {
     this.#bootNs = this.#clock.nowNs()
     for (const unit of [...this.#timers.pending.keys()]) this.#timers.stop(unit)
   }
 
-  /** Names and instants (virtual ns) of the pending timers. */
+  /** Pending timers: expiry (virtual ns) by name. */
   get timers(): ReadonlyMap<string, number> {
     return this.#timers.pending
   }
 
-  /** Runs one command line as a user. Never throws: what a shell cannot do, it says on stderr. */
+  /** Runs one command line as a user. Never throws: unsupported syntax is reported on stderr. */
   exec(commandLine: string, user: NodeUser = ROOT): ExecResult {
     return this.#session(user).shell.run(commandLine)
   }
 
-  /** Runs a program as a user as if its words had been typed, without a shell in between. */
+  /** Runs a program as a user from an argument list, without a shell in between. */
   run(words: readonly string[], user: NodeUser = ROOT): ExecResult {
     return this.#session(user).runWords(words)
   }
 
-  /** A shell of a user that reads its commands from its input. */
+  /** Shell of a user that reads its commands from its input. */
   inputShell(user: NodeUser = ROOT): InputShell {
     return new InputShell(this.#session(user).shell, ++this.#pid)
   }

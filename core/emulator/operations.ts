@@ -1,5 +1,5 @@
 /**
- * What jobs can do, and the RPC that each of it is: the service that takes it, its opcode, and what counts it.
+ * Operations of jobs and their RPCs: the service that takes each, its opcode, and the counters that it moves.
  *
  * Source: measured part 2, 9 (open and create travel as `ldlm_enqueue`, close and readdir go to `mdt_readpage`); rows of
  * `mds.MDS.*.stats` and counters of `md_stats` as running servers moved them under the same operations.
@@ -28,7 +28,7 @@ export type Operation = DataOperation | MetadataOperation
 
 export const isData = (op: Operation): op is DataOperation => op === 'read' || op === 'write'
 
-/** How clients count an RPC: data, metadata that changes the file system, or neither. */
+/** RPC kind in client counters: data, metadata that changes the file system, or neither. */
 export type RpcKind = DataOperation | 'modify' | 'other'
 
 const MODIFYING: readonly Operation[] = ['open', 'create', 'close', 'setattr', 'mkdir', 'rmdir', 'unlink', 'rename']
@@ -36,13 +36,13 @@ const MODIFYING: readonly Operation[] = ['open', 'create', 'close', 'setattr', '
 export const rpcKind = (op: Operation): RpcKind => (isData(op) ? op : MODIFYING.includes(op) ? 'modify' : 'other')
 
 export interface MetadataRpc {
-  /** Service of the MDS that takes it. */
+  /** MDS service that takes it. */
   readonly service: 'mdt' | 'readpage'
-  /** What `opcode={...}` matches. */
+  /** Opcode matched by `opcode={...}`. */
   readonly opcode: string
-  /** Rows of the service's stats that count such RPCs, each as one; without any the opcode's row counts their time. */
+  /** Rows of the service's stats that count such RPCs, each as one; if absent, the opcode's row counts their time. */
   readonly rows?: readonly string[]
-  /** Counters of md_stats and job_stats, those that its release does not have among them. */
+  /** Counters of md_stats and job_stats, including those that its release lacks. */
   readonly counters: readonly string[]
 }
 

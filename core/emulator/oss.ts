@@ -1,7 +1,7 @@
 /**
- * An emulated OSS: its service `ost_io` and the OSTs behind it.
+ * An emulated OSS: its service `ost_io` and its OSTs.
  *
- * Of the services of an OSS only ost_io is played, which reads and writes go to.
+ * Of the services of an OSS only ost_io, which serves reads and writes, is emulated.
  */
 import { profileOf, type Profile } from '../lustre/profile.ts'
 import { parseVersion } from '../lustre/version.ts'
@@ -21,18 +21,18 @@ import { EmulatedService, type ServerSide } from './ptlrpc-service.ts'
 import type { Rpc, RpcTarget } from './rpc.ts'
 import type { OssScenario } from './scenario.ts'
 
-/** What a server needs to know of the run that it is part of. */
+/** Context of the run that a server belongs to. */
 export interface ServerContext {
   /** Unix seconds at virtual time 0. */
   readonly epochSeconds: number
   readonly seed: number
-  /** Whether it keeps what only its parameters show. */
+  /** True to keep counters that only parameters show. */
   readonly books: boolean
-  /** What the machine has already, where it serves in another role too. */
+  /** Shared state of a machine that also serves in another role. */
   readonly machine?: { readonly module: ReturnType<typeof loadedModule>; readonly nodemaps: Nodemaps } | undefined
 }
 
-/** RPCs of a job on one target: those that came in, those that a thread took (Lustre counts neither), those that were served. */
+/** RPCs of a job on one target: arrived, taken by a thread (Lustre counts neither), and served. */
 export interface JobFlow {
   arrived: number
   dispatched: number
@@ -65,7 +65,7 @@ export class EmulatedOst implements RpcTarget {
   readonly extents: ExtentLocks
   /** RPCs by job since the start. */
   readonly flow = new Map<string, JobFlow>()
-  /** RPCs that the device has served, and how long it took with the queue there, ns. */
+  /** RPCs served by the device, and the sum of their times including the queue there, ns. */
   servedRpcs = 0
   deviceNs = 0
   readonly #sim: Simulation
@@ -98,12 +98,12 @@ export class EmulatedOst implements RpcTarget {
     this.oss.io.receive(rpc, cpt, rpc.isForced ? 'hp' : 'reg', reply)
   }
 
-  /** Channel-time that the device was at work since the start, over its channels, ns. */
+  /** Busy time of the device since the start, averaged over its channels, ns. */
   get busyNs(): number {
     return this.disk.station.occupancy.areaAt(this.#sim.now) / this.disk.station.servers
   }
 
-  /** Reads or writes what an RPC asks for, and counts it. */
+  /** Executes and counts the read or write of an RPC. */
   transfer(rpc: Rpc, end: (rpc: Rpc) => void): void {
     const { op, bytes, jobId } = rpc
     const flow = this.flow.get(jobId)
@@ -123,7 +123,7 @@ export class EmulatedOst implements RpcTarget {
     end(rpc)
   }
 
-  /** Counts a read or write that has ended. */
+  /** Counts a completed read or write. */
   #book(op: DataOperation, { bytes, jobId, nid }: Rpc, started: number): void {
     const { now } = this.#sim
     this.brw.end(op, now - started)

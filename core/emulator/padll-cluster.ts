@@ -1,6 +1,6 @@
 /**
- * PADLL in the emulated cluster: stages in front of jobs, a local controller on every client that runs them, the global one on
- * a node of its own, and the network between. Its console is `sluice padll` on that node.
+ * PADLL in the emulated cluster: stages in front of jobs, a local controller on every client that runs them, the global
+ * controller on its own node, and the network between. Its console is `sluice padll` on that node.
  */
 import { InvariantError, type Result } from '../base/result.ts'
 import { NS_PER_MS, sToNs } from '../base/units.ts'
@@ -20,18 +20,18 @@ import type { StageToLocal } from '../padll/control/messages.ts'
 import type { JobScenario, Scenario } from './scenario.ts'
 import type { PadllFault, PadllScenario } from './scenario-padll.ts'
 
-/** The management network: a gigabit for every node. */
+/** Management network: 1 Gbit/s per node. */
 const CONTROL_BPS = 125e6
 const FIRST_PID = 2000
 
 export const clientHost = (client: number): string => `cn${String(client).padStart(2, '0')}`
 
-/** A stage that lives: what it says to its local controller, and whether it does. */
+/** Live stage: its agent, and its connection to the local controller while there is one. */
 interface Connection {
   readonly agent: StageAgent
   readonly ticker: Ticker
   wire: Wire<StageToLocal> | undefined
-  /** What came while it hung: it sees it when it goes on. */
+  /** Events deferred while the stage hangs; delivered on resume. */
   unseen: (() => void)[] | undefined
 }
 
@@ -45,7 +45,7 @@ export class EmulatedPadll {
   readonly #killed = new Map<EmulatedStage, readonly StageMember[]>()
   readonly #globals: GlobalHost[] = []
   readonly #pids = new Map<number, number>()
-  /** What outlives a run of the global controller: what its console set. */
+  /** Settings made on the console; they survive restarts of the global controller. */
   #settings: Partial<GlobalSettings>
   #policies: string
 
@@ -71,7 +71,7 @@ export class EmulatedPadll {
     return [...this.#locals.values()]
   }
 
-  /** Stages by job and instance, those that do not live now among them. */
+  /** Stages by job and instance, including those without processes now. */
   get stages(): readonly EmulatedStage[] {
     return [...this.#stages.values()]
   }
@@ -80,7 +80,7 @@ export class EmulatedPadll {
     return this.#stages.get(stageName(job, instance))
   }
 
-  /** The first global controller; undefined while it does not run. */
+  /** First global controller; undefined while it is stopped. */
   get global(): GlobalController | undefined {
     return this.#globals[0]?.controller
   }
@@ -106,7 +106,7 @@ export class EmulatedPadll {
     for (const m of members ?? []) m.start()
   }
 
-  /** A stage goes on holding operations back, and says nothing any more. */
+  /** Hangs a stage or resumes it: a hung stage keeps holding operations back and sends no messages. */
   hangStage(job: string, instance: number, isHung: boolean): void {
     const stage = this.stage(job, instance)
     const connection = stage && this.#connections.get(stage)
@@ -129,12 +129,12 @@ export class EmulatedPadll {
     this.#globals[0]?.kill()
   }
 
-  /** The next run, with the next epoch. */
+  /** Starts the next run, with the next epoch. */
   restartGlobal(): void {
     this.#startGlobal(this.#globals[0])
   }
 
-  /** Another controller that all local ones are told of. */
+  /** Adds another global controller and connects all local ones to it. */
   addSecondGlobal(epoch: number): GlobalController {
     const host = this.#addGlobal(epoch, `${this.scenario.controller_node}-2`)
     for (const local of this.#locals.values()) this.#keepConnected(local, host)
@@ -237,7 +237,7 @@ export class EmulatedPadll {
     this.#sim.after(LOCAL_NS, () => this.#connect(emulated, connection))
   }
 
-  /** Looks for the local controller until it is there, as long as the stage lives. */
+  /** Connects to the local controller, retrying while the stage lives. */
   #connect(emulated: EmulatedStage, connection: Connection): void {
     const tell = (act: (a: StageAgent, nowNs: number) => void): void => {
       if (this.#connections.get(emulated) !== connection) return

@@ -1,6 +1,6 @@
 /**
- * The programs of PADLL's control plane on their emulated nodes: a local controller on a client, a global one on a node of its
- * own. Each runs, is killed and is started again like any daemon; what it decides is core/padll/control.
+ * Programs of PADLL's control plane on their emulated nodes: a local controller on a client, a global one on its own node. Each
+ * can be started, killed and restarted like any daemon; the control logic is in core/padll/control.
  */
 import type { Simulation } from '../sim/simulation.ts'
 import type { GlobalToLocal, LocalToGlobal, LocalToStage, StageToLocal } from '../padll/control/messages.ts'
@@ -13,13 +13,13 @@ interface Running<T> {
   readonly ticker: Ticker
 }
 
-/** Anything that says when it next has something to do of its own. */
+/** Program with scheduled work. */
 interface Timed {
   tick(nowNs: number): void
   nextNs(): number
 }
 
-/** Keeps an event of the simulation where a program next wants to act. */
+/** Schedules a simulation event at a program's next due time. */
 export class Ticker {
   readonly #sim: Simulation
   readonly #program: Timed
@@ -31,7 +31,7 @@ export class Ticker {
     this.#program = program
   }
 
-  /** After anything that the program was told. */
+  /** Reschedules; call after any event that the program handles. */
   wake(): void {
     const next = this.#isStopped ? Infinity : this.#program.nextNs()
     if (!(next < this.#atNs)) return
@@ -50,12 +50,12 @@ export class Ticker {
   }
 }
 
-/** How long a program waits before it tries a connection again. */
+/** Delay before a program retries a connection, ns. */
 export const RETRY_NS = 1_000_000_000
-/** A message between two programs of one node. */
+/** Latency of a message between two programs of one node, ns. */
 export const LOCAL_NS = 20_000
 
-/** Connections of one end by number. */
+/** Connections of one end, by number. */
 class Links<Out extends object> {
   readonly #wires = new Map<number, Wire<Out>>()
   #last = 0
@@ -74,14 +74,14 @@ class Links<Out extends object> {
     this.#wires.delete(link)
     return wire
   }
-  /** The host's kernel closes what a dead program had open. */
+  /** Closes all connections, as the kernel does for a dead program. */
   closeAll(): void {
     for (const wire of this.#wires.values()) wire.close()
     this.#wires.clear()
   }
 }
 
-/** What a stage is to the local controller that it connects to. */
+/** Stage side of its connection to the local controller. */
 export interface StageSide {
   onMessage(message: LocalToStage): void
   onClose(): void
@@ -108,7 +108,7 @@ export class LocalHost {
     return this.#program !== undefined
   }
 
-  /** Number of the present run, or of the last. */
+  /** Number of the current or last run. */
   get run(): number {
     return this.#run
   }
@@ -140,14 +140,14 @@ export class LocalHost {
     this.#globals.closeAll()
   }
 
-  /** Runs something with the program, unless it is another one by now. */
+  /** Calls `act` with the controller, unless it was restarted since. */
   #with(program: Running<LocalController>, act: (c: LocalController, nowNs: number) => void): void {
     if (program !== this.#program) return
     act(program.controller, this.#sim.now)
     program.ticker.wake()
   }
 
-  /** A stage of the same node connects; undefined when nobody listens. */
+  /** Accepts a stage of the same node; undefined while the controller is not running. */
   accept(stage: StageSide): Wire<StageToLocal> | undefined {
     const program = this.#program
     if (!program) return undefined
@@ -170,7 +170,7 @@ export class LocalHost {
     return a
   }
 
-  /** Connects to a global controller; `gone` is called when that ends, or when nobody listens. */
+  /** Connects to a global controller; calls `gone` when the connection ends or is refused. */
   connectTo(host: GlobalHost, gone: () => void): void {
     const program = this.#program
     const globals = this.#globals
@@ -190,7 +190,7 @@ export class LocalHost {
   }
 }
 
-/** What a run of the global controller begins with; asked for at each start. */
+/** Options of a run of the global controller; evaluated at each start. */
 export type GlobalStart = () => Omit<GlobalOptions, 'io' | 'epoch'>
 
 export class GlobalHost {
@@ -200,7 +200,7 @@ export class GlobalHost {
   #program: Running<GlobalController> | undefined
   #epoch: number
 
-  /** @param epoch  of its first run; every further run takes the next one, as from a file that outlives it. */
+  /** @param epoch  of the first run; each further run takes the next one, as from a file that persists. */
   constructor(sim: Simulation, epoch: number, options: GlobalStart) {
     this.#sim = sim
     this.#epoch = epoch - 1
@@ -233,7 +233,7 @@ export class GlobalHost {
     this.#links.closeAll()
   }
 
-  /** After a change by its console. */
+  /** Reschedules after a change by its console. */
   wake(): void {
     this.#program?.ticker.wake()
   }

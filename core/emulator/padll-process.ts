@@ -1,8 +1,8 @@
 /**
- * A process of a job under PADLL: its operations become POSIX calls that pass its stage before they travel as RPCs.
+ * Process of a job under PADLL: its operations become POSIX calls that pass its stage before they travel as RPCs.
  *
- * Calls that no stage intercepts (readdir, chmod and the like: spec/padll 1.1) go on untouched. A close needs a
- * descriptor: it waits for the next open that is answered, as a program would.
+ * Calls that no stage intercepts (readdir, chmod and the like: spec/padll 1.1) pass through unchanged. A close needs a
+ * descriptor: it waits for the reply to the next open, as a program would.
  */
 import type { StageRequest } from '../padll/stage/request.ts'
 import type { EmulatedStage, StageMember } from './padll-stage.ts'
@@ -10,12 +10,12 @@ import { Ring } from '../base/ring.ts'
 import { isData, type Operation } from './operations.ts'
 import type { JobScenario } from './scenario.ts'
 
-/** Puts process `number` of a job behind its stage; undefined for a job without. */
+/** Puts process `number` of a job behind its stage; returns undefined if the job has no stages. */
 export type Intercept = (job: JobScenario, number: number, process: StageMember) => StagedProcess | undefined
 
 type Call = Pick<StageRequest, 'call' | 'creates'>
 
-/** The call behind an operation; undefined where no stage intercepts it. */
+/** POSIX call of an operation; undefined where no stage intercepts it. */
 const CALLS: Readonly<Record<Operation, Call | undefined>> = {
   read: { call: 'read' },
   write: { call: 'write' },
@@ -40,11 +40,11 @@ export class StagedProcess implements StageMember {
   readonly #stage: EmulatedStage
   readonly #handle: StageMember
   readonly #path: string
-  /** Whether its descriptors matter: it closes files, or reads and writes them. */
+  /** True if its descriptors matter: it closes files, or reads and writes them. */
   readonly #keepsFiles: boolean
   readonly #requests = new Map<Operation, StageRequest>()
   #open = new Ring<number>()
-  /** Closes that wait for the next open to be answered. */
+  /** Closes that wait for the reply to the next open. */
   #closing = new Ring<() => void>()
   #file: number | undefined
   #isHere = false
@@ -60,14 +60,14 @@ export class StagedProcess implements StageMember {
     }
   }
 
-  /** The process begins: with the first of its processes the stage connects. */
+  /** Starts the process; the stage connects with its first process. */
   begin(): void {
     if (this.#isHere) return
     this.#isHere = true
     this.#stage.enter(this)
   }
 
-  /** The process ends; with the last of its processes the stage leaves. */
+  /** Ends the process; the stage disconnects with its last process. */
   end(): void {
     if (!this.#isHere) return
     this.#isHere = false
@@ -75,7 +75,7 @@ export class StagedProcess implements StageMember {
     this.#stage.leave(this)
   }
 
-  /** Its stage was killed, and it with it: nothing is closed any more. */
+  /** Ends with its killed stage, without closing files. */
   kill(): void {
     this.#isHere = false
     this.#open = new Ring<number>()
@@ -84,12 +84,12 @@ export class StagedProcess implements StageMember {
     this.#handle.kill()
   }
 
-  /** It is started again. */
+  /** Restarts after a kill. */
   start(): void {
     this.#handle.start()
   }
 
-  /** Runs `go` when the stage lets the operation through. */
+  /** Runs `go` when the stage releases the operation. */
   pass(op: Operation, bytes: number, go: () => void): void {
     const request = this.#requests.get(op)
     if (!request) return go()
@@ -100,7 +100,7 @@ export class StagedProcess implements StageMember {
     else this.#close(fd, go)
   }
 
-  /** An operation was answered. */
+  /** Handles the reply to an operation. */
   answered(op: Operation): void {
     if (!opens(op) || !this.#keepsFiles) return
     const request = this.#requests.get(op)
@@ -119,7 +119,7 @@ export class StagedProcess implements StageMember {
     })
   }
 
-  /** Reads and writes go to one file that is opened when it is first needed; that open is not counted. */
+  /** Descriptor of the one file for reads and writes, opened on first use; that open is not counted. */
   #dataFile(): number {
     this.#file ??= this.#stage.openFile({ call: 'open', path: this.#path })
     return this.#file

@@ -1,21 +1,21 @@
 /**
- * A stage in the emulated cluster: one process group of a job on one client, what it holds back, and the events of the
- * simulation at which it lets it go.
+ * A stage in the emulated cluster: one process group of a job on one client, the operations that it holds back, and the
+ * simulation events that release them.
  *
- * It lives while one of its processes does. Each time it begins anew it is another stage to its controllers (another pid).
+ * It lives while one of its processes does. After a restart it is a new stage to its controllers (another pid).
  */
 import { InvariantError } from '../base/result.ts'
 import { Stage } from '../padll/stage/stage.ts'
 import type { StageRequest } from '../padll/stage/request.ts'
 import type { Simulation } from '../sim/simulation.ts'
 
-/** A process as its stage knows it: a fault ends it, and may start it again. */
+/** A process of a stage; a fault can kill and restart it. */
 export interface StageMember {
   kill(): void
   start(): void
 }
 
-/** Who a stage is, but for the process ids that each of its lives has. */
+/** Identity of a stage, except the process ids of each run. */
 export interface StagePlace {
   readonly job: string
   readonly instance: number
@@ -27,11 +27,11 @@ export interface StagePlace {
 
 export interface StageOwner {
   readonly mounts: readonly string[]
-  /** A process id of the client, never used before. */
+  /** Allocates an unused process id of the client. */
   nextPid(): number
-  /** The stage lives: it looks for its local controller. */
+  /** Called when the stage starts; it then connects to its local controller. */
   begun(stage: EmulatedStage): void
-  /** It has ended; `isKilled`: without a word. */
+  /** Called when it has ended; `isKilled`: without a disconnect message. */
   ended(stage: EmulatedStage, isKilled: boolean): void
 }
 
@@ -40,7 +40,7 @@ export class EmulatedStage {
   readonly #sim: Simulation
   readonly #owner: StageOwner
   readonly #processes = new Set<StageMember>()
-  /** What to run when operations of a ticket may go. */
+  /** Callbacks of held operations, by ticket. */
   readonly #waiting = new Map<number, { readonly go: () => void; left: number }>()
   #stage: Stage | undefined
   #wakeNs = Infinity
@@ -52,12 +52,12 @@ export class EmulatedStage {
     this.#owner = owner
   }
 
-  /** The data plane of its present life; undefined while no process runs. */
+  /** Data plane of the current run; undefined while no process runs. */
   get stage(): Stage | undefined {
     return this.#stage
   }
 
-  /** Operations that wait in it. */
+  /** Number of held operations. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -79,7 +79,7 @@ export class EmulatedStage {
     if (this.#processes.delete(process) && this.#processes.size === 0) this.#end(false)
   }
 
-  /** Ends all of its processes at once, as a signal would: nothing is said, what waited is gone. */
+  /** Ends all of its processes at once, like a signal: no message is sent, held operations are lost. */
   kill(): readonly StageMember[] {
     const processes = [...this.#processes]
     this.#processes.clear()
@@ -96,7 +96,7 @@ export class EmulatedStage {
     this.#owner.ended(this, isKilled)
   }
 
-  /** Runs `go` when the stage lets the call through. */
+  /** Runs `go` when the stage releases the call. */
   submit(request: StageRequest, go: () => void): void {
     const outcome = this.#here.submit(request, this.#sim.now)
     if (outcome.kind !== 'waits') return go()
@@ -104,7 +104,7 @@ export class EmulatedStage {
     this.wake()
   }
 
-  /** A call that opened a file came back; returns its descriptor. */
+  /** Handles the reply to an open; returns the new descriptor. */
   openFile(request: StageRequest): number {
     const fd = this.#nextFd++
     this.#stage?.done(request, { fd })
@@ -115,7 +115,7 @@ export class EmulatedStage {
     this.#stage?.done({ ...request, fd }, {})
   }
 
-  /** Makes sure that the next release is an event of the simulation; after anything that may have moved it. */
+  /** Schedules an event for the next release; call after anything that may have moved it. */
   wake(): void {
     const next = this.#stage?.nextReleaseNs ?? Infinity
     if (!(next < Infinity) || next >= this.#wakeNs) return
@@ -123,7 +123,7 @@ export class EmulatedStage {
     const { stage } = this
     this.#wakeNs = at
     this.#sim.at(at, () => {
-      // Another life, or an earlier event in its place.
+      // Restarted, or rescheduled earlier.
       if (this.#stage !== stage || this.#wakeNs !== at) return
       this.#wakeNs = Infinity
       stage?.advance(this.#sim.now)

@@ -1,34 +1,35 @@
 /**
- * A connection between two programs of the emulated cluster: messages arrive whole, in order, after the link's delay. One that
- * is cut delivers nothing more, and the other end hears of it a delay later; an end whose host is gone just falls silent.
+ * Connection between two programs of the emulated cluster: messages arrive whole, in order, after the link's delay. After a
+ * close nothing more is delivered, and the other end is notified a delay later; an end whose host is gone just stops
+ * responding.
  */
 import type { Link } from '../sim/link.ts'
 import type { Simulation } from '../sim/simulation.ts'
 
-/** What comes out at one end. */
+/** Callbacks of one end. */
 export interface WireEnd<In> {
   readonly onMessage: (message: In) => void
   readonly onClose: () => void
 }
 
-/** What one end can do. */
+/** Operations of one end. */
 export interface Wire<Out> {
   send(message: Out): void
   close(): void
 }
 
-/** Bytes of a message on the network: a head, and what its text comes to. */
+/** Bytes of a message on the network: a header, and an amount for each entry. */
 const HEAD_BYTES = 64
 const BYTES_PER_ENTRY = 48
 
-/** About what a message weighs: entries of its lists, not a serialisation, which would cost more than the message. */
+/** Approximate size of a message, bytes: by the entries of its lists, because serializing would cost more than the message. */
 export function messageBytes(message: object): number {
   let entries = 1
   for (const value of Object.values(message)) if (Array.isArray(value)) entries += value.length
   return HEAD_BYTES + BYTES_PER_ENTRY * entries
 }
 
-/** What carries messages from a to b and back, between two nodes. */
+/** Links between two nodes, from a to b and back. */
 export interface WirePath {
   readonly up: Link
   readonly down: Link
@@ -43,7 +44,7 @@ interface Side<In> {
  * Connects two ends.
  *
  * @param links  undefined on one node, where a message takes `localNs`.
- * @returns      what a sends with, and what b does.
+ * @returns      the sending sides of a and of b.
  */
 export function connect<AtoB extends object, BtoA extends object>(
   sim: Simulation,

@@ -44,7 +44,7 @@ function status(c: EmulatedCluster): PadllStatus {
 const run = (c: EmulatedCluster, toS: number): void => void c.sim.runUntil(toS * NS_PER_S)
 const served = (c: EmulatedCluster, job: string): number => c.jobs.find((j) => j.scenario.id === job)?.servedRpcs ?? NaN
 
-/** Operations of jobs that were served in each whole second of [from, to). */
+/** Served operations of jobs in each whole second of [from, to). */
 function perSecond(c: EmulatedCluster, from: number, to: number, ...jobs: string[]): number[] {
   const sum = (): number => jobs.reduce((n, j) => n + served(c, j), 0)
   run(c, from)
@@ -91,12 +91,13 @@ describe('stages in the emulated cluster', () => {
       padll: 'algorithm: static',
       policies: '1 0 job in meta_op 50\n2 0 job out meta_op 50',
     })
-    const [inside, free] = [perSecond(c, 2, 3, 'in')[0] ?? 0, perSecond(c, 3, 4, 'out')[0] ?? 0]
+    const inside = perSecond(c, 2, 3, 'in')[0] ?? 0
+    const free = perSecond(c, 3, 4, 'out')[0] ?? 0
     expect(inside).toBeLessThanOrEqual(52)
     expect(free).toBeGreaterThan(1000)
   })
 
-  it('let through what no stage intercepts, and nothing of it is counted', () => {
+  it('pass calls that no stage intercepts, uncounted', () => {
     const c = cluster(['{ id: a, clients: [1], op: readdir, stages: {}, pattern: { kind: poisson, rate: 200 } }'], {
       policies: '1 0 job a meta_op 10',
       padll: 'algorithm: static',
@@ -145,7 +146,8 @@ housekeeping: |
           seed: 7,
         },
       )
-    const [one, many] = [make(), make()]
+    const one = make()
+    const many = make()
     run(one, 12)
     for (let s = 0.7; s < 12; s += 0.7) run(many, s)
     run(many, 12)
@@ -155,7 +157,7 @@ housekeeping: |
 })
 
 describe('the control plane over the emulated network', () => {
-  it('computes anew at once when a job joins, not at the next cycle', () => {
+  it('recomputes at once when a job joins, not at the next cycle', () => {
     const b = busy('b', 'clients: [2], processes: 4, start_s: 5.3')
     const c = cluster([busy('a'), b], {
       padll: 'algorithm: psharing\nsystem_limits: { meta_op: 200 }\ncollect_rounds: 5',
@@ -163,7 +165,7 @@ describe('the control plane over the emulated network', () => {
     })
     run(c, 5.2)
     expect(status(c).jobs.find((j) => j.job === 'a')?.allocated).toBeCloseTo(200, 0)
-    // The rates that both were held to in the round after the join; the five rounds end long after it.
+    // Rates of both in the round after the join; the five rounds end long after it.
     run(c, 7.1)
     const of = (job: string): number => status(c).jobs.find((j) => j.job === job)?.allocated ?? NaN
     expect([of('a'), of('b')]).toEqual([100, 100])
@@ -186,7 +188,7 @@ describe('the control plane over the emulated network', () => {
     expect(status(c).jobs.find((j) => j.job === 'a')?.stages).toBe(2)
   })
 
-  it('names a stage that does not answer, and takes it back when it does', () => {
+  it('names a stage that does not answer, and readmits it when it does', () => {
     const c = cluster([busy('a', 'clients: [1, 2], processes: 4')], {
       padll: 'algorithm: static\nsystem_limits: { meta_op: 200 }',
       policies: '1 0 job a meta_op 200',
@@ -208,7 +210,7 @@ describe('the control plane over the emulated network', () => {
     expect(stage()).toBe('ok')
   })
 
-  it('keeps the last rates when a local controller dies, takes the rate of the lease after it, and goes on afterwards', () => {
+  it('keeps the last rates when a local controller dies, applies the lease rate after the lease, and recovers afterwards', () => {
     const c = cluster([busy('a')], {
       padll: 'algorithm: static\nlease: { seconds: 4, on_expiry: 20 }',
       policies: '1 0 job a meta_op 100',
@@ -233,7 +235,7 @@ describe('the control plane over the emulated network', () => {
       run(c, 5)
       if (lost === 'local') c.padll?.killLocal(1)
       else c.padll?.hangStage('a', 0, true)
-      // Long after every lease: it still does what it was last given.
+      // Long after every lease: it still applies its last rates.
       for (const n of perSecond(c, 30, 34, 'a', 'b')) expect(n).toBeLessThanOrEqual(204)
       expect(status(c).failures.map((f) => f.code)).toContain('OUT_OF_REACH')
       if (lost === 'local') c.padll?.restartLocal(1)
@@ -246,7 +248,7 @@ describe('the control plane over the emulated network', () => {
     },
   )
 
-  it('goes on without its global controller, and knows everything again when another run takes over', () => {
+  it('continues without its global controller, and restores all state when another run takes over', () => {
     const c = cluster([busy('a', 'clients: [1, 2], processes: 4')], {
       padll: 'algorithm: static\nlease: { seconds: 5 }',
       policies: '1 0 job a meta_op 100',
@@ -256,7 +258,7 @@ describe('the control plane over the emulated network', () => {
     expect(c.node('qos01')?.exec('sluice padll status')).toMatchObject({ code: 1, stdout: '' })
     for (const n of perSecond(c, 5, 15, 'a')) expect(n).toBeLessThanOrEqual(103)
     c.padll?.restartGlobal()
-    // What was counted while nobody collected is about that time, not about the second of the collection.
+    // Counts that were not collected belong to that time, not to the second of the collection.
     run(c, 18)
     expect(status(c).jobs.find((j) => j.job === 'a')?.measured).toBeLessThanOrEqual(103)
     run(c, 25)
@@ -286,7 +288,7 @@ describe('the control plane over the emulated network', () => {
     expect(status(c).failures.length).toBeGreaterThan(0)
   })
 
-  it('cuts a rate by use where stages do not ask for the same, and equally where it is told to', () => {
+  it('divides a rate by usage where the demands of stages differ, and equally if configured', () => {
     const uneven = (split: string): EmulatedCluster =>
       cluster(
         [
@@ -295,7 +297,7 @@ describe('the control plane over the emulated network', () => {
         { padll: `algorithm: static\nsplit: ${split}`, policies: '1 0 job a meta_op 240' },
       )
     const total = (split: string): number => perSecond(uneven(split), 8, 20, 'a').reduce((n, v) => n + v, 0) / 12
-    // Five stages ask for 50 op/s each; 48 is what each gets.
+    // Five stages demand 50 op/s each and get 48 each.
     expect(total('equal')).toBeGreaterThan(225)
     const skewed = (split: string): number => {
       const c = cluster(
@@ -330,7 +332,7 @@ describe('its console', () => {
     expect(status(c).jobs.find((j) => j.job === id)?.limit).toBe(60)
   })
 
-  it('says where a text is faulty and keeps the one in force', () => {
+  it('reports the place of an error in a text and keeps the active one', () => {
     const c = cluster([busy('a')], { policies: '1 0 job a meta_op 60' })
     run(c, 1)
     const answer = c.node('qos01')?.exec(setPoliciesCommand('1 0 job a meta_op 50\n2 0 job a magic 5\n'))

@@ -11,7 +11,7 @@ function files(): { files: ParameterFiles; set: (value: string) => void } {
   return { files: new ParameterFiles(parameters), set: (v) => (value = v) }
 }
 
-it('finds for a pattern that is asked again what it found, with the value of now', () => {
+it('returns the same matches for a repeated pattern, with current values', () => {
   const { files: tree, set } = files()
   const values = (): unknown[] => tree.match('/proc/fs/lustre/*/x', true).map(({ path, file }) => [path, file?.read()])
   expect(values()).toEqual(PATHS.slice(0, 2).map((path) => [path, ok('1\n')]))
@@ -19,7 +19,7 @@ it('finds for a pattern that is asked again what it found, with the value of now
   expect(values()).toEqual(PATHS.slice(0, 2).map((path) => [path, ok('2\n')]))
 })
 
-it('keeps what root found from everyone else, in either order', () => {
+it('hides root’s matches from other users, in either order', () => {
   const debugfs = '/sys/kernel/debug/lustre/*/x'
   for (const order of [
     [true, false],

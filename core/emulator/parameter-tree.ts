@@ -1,7 +1,7 @@
 /**
- * The files of a node as paths: what globs match, what a shell reads, which directories there are.
+ * Files of a node by path: matches of globs, files for the shell, and the directories above them.
  *
- * A directory is there because a file below it is. Debugfs is closed to everyone but root (mode 0700 of its root).
+ * A directory exists because a file below it does. Debugfs is readable by root only (mode 0700 of its root).
  */
 import { globPattern, hasGlob } from './glob.ts'
 import { modeOf, type Parameter } from './parameter.ts'
@@ -22,12 +22,12 @@ const isDirectory = (n: Directory | Parameter): n is Directory => 'children' in 
 export const entryMode = (e: TreeEntry): number => (e.file ? modeOf(e.file) : 0o755)
 
 const DEBUGFS = '/sys/kernel/debug'
-/** Patterns whose matches are kept: a console asks for the same few again and again. */
+/** Number of cached patterns: a console reads the same few again and again. */
 const KEPT_PATTERNS = 256
 
 export class ParameterFiles {
   readonly #root: Directory = { children: new Map() }
-  /** Matches of earlier patterns, apart for root and for others; the files stay the same. */
+  /** Matches of earlier patterns, separate for root and other users; the files stay the same. */
   readonly #matches = [new Map<string, readonly TreeEntry[]>(), new Map<string, readonly TreeEntry[]>()] as const
 
   constructor(parameters: readonly Parameter[]) {
@@ -49,10 +49,7 @@ export class ParameterFiles {
     }
   }
 
-  /**
-   * Files and directories that an absolute path pattern names, sorted by path byte by byte as glob(3) does in the C
-   * locale.
-   */
+  /** Files and directories that match an absolute path pattern, sorted by path bytewise, as glob(3) does in the C locale. */
   match(pattern: string, isRoot: boolean): readonly TreeEntry[] {
     const kept = this.#matches[isRoot ? 0 : 1]
     const known = kept.get(pattern)
@@ -100,7 +97,7 @@ export class ParameterFiles {
 
 const made = new WeakMap<readonly Parameter[], ParameterFiles>()
 
-/** The files of a list of parameters; made once per list, which is not changed afterwards. */
+/** Files of a list of parameters; built once per list, which is not changed afterwards. */
 export function filesOf(parameters: readonly Parameter[]): ParameterFiles {
   let files = made.get(parameters)
   if (!files) {
@@ -110,5 +107,5 @@ export function filesOf(parameters: readonly Parameter[]): ParameterFiles {
   return files
 }
 
-/** Whether a user sees anything below a path at all. */
+/** True if a user sees nothing below a path. */
 export const isHidden = (path: string, isRoot: boolean): boolean => !isRoot && path.startsWith(`${DEBUGFS}/`)

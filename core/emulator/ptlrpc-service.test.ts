@@ -21,7 +21,7 @@ const MS = 1e6
 class Bench {
   readonly sim = new Simulation()
   readonly service: EmulatedService<Request>
-  /** Most RPCs in service at once. */
+  /** Maximum number of RPCs in service at once. */
   peak = 0
 
   constructor(options: { cpts?: number; threads?: number; latencyNs?: number; serviceNs?: number } = {}) {
@@ -50,7 +50,7 @@ class Bench {
     this.service.receive({ jobId, nid: '0@lo', opcode: 'ost_write' }, cpt, queue, done)
   }
 
-  /** Keeps one RPC after the other under way; what comes back counts them. */
+  /** Keeps one RPC under way at all times; the result counts replies. */
   loop(jobId: string, queue: Queue = 'reg', cpt = 0): { served: number } {
     const count = { served: 0 }
     const next = (): void => {
@@ -97,7 +97,7 @@ describe('EmulatedService', () => {
     for (const l of reg) expect(l.served).toBeGreaterThan(5)
   })
 
-  it('starves nobody: tokens for those before it in its class, and threads for those before it in all', () => {
+  it('starves no RPC: tokens for those before it in its class, and threads for those before it in all', () => {
     const jobs = ['a', 'b', 'c', 'd'] as const
     const arrival = fc.record({
       wait: fc.oneof(fc.constant(0), fc.nat(100 * MS)),
@@ -158,7 +158,8 @@ describe('EmulatedService', () => {
     b.sim.runUntil(100 * MS)
     const before = b.sim.executed
     b.sim.runUntil(900 * MS)
-    // 800 RPCs of the free job: for each its service and a timer that fires at once, and none more for the throttled job.
+    // 800 RPCs of the unthrottled job: for each its service and a timer that fires at once, and none more for the throttled
+    // job.
     expect(b.sim.executed - before).toBeLessThan(2.2 * 800)
   })
 
@@ -184,7 +185,7 @@ describe('EmulatedService', () => {
     })
     expect(c.get('req_qdepth')).toMatchObject({ samples: 5, sum: 0 })
     expect(c.get('req_active')).toMatchObject({ samples: 5, min: 1, max: 2 })
-    // Nothing had been served yet when the first two began.
+    // No RPC had been served when the first two began.
     expect(c.get('req_timeout')).toMatchObject({ min: 5, max: 10, sum: 10 + 10 + 5 + 5 + 5 })
     expect(c.get('reqbuf_avail')).toMatchObject({ samples: 10, min: 63, max: 64 })
     expect(c.get('ost_write')).toMatchObject({ samples: 5, min: 1000, max: 1000, sum: 5000, sumsq: '5000000' })

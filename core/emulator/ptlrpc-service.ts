@@ -1,10 +1,9 @@
 /**
  * An emulated ptlrpc service, such as `ost.OSS.ost_io`: its scheduler, its threads on every CPT, and its counters.
  *
- * A thread that is free asks the scheduler of its CPT for an RPC; when every queue is empty or throttled, a one-shot timer
- * wakes the CPT at the instant that the scheduler names. Counters as running servers move them (spec/lustre 6.1, measured
- * part 2, 8): req_waittime is from arrival to a thread, the wait in the NRS included; what waits in the NRS is not in
- * req_qdepth.
+ * A free thread requests an RPC from the scheduler of its CPT; when every queue is empty or throttled, a one-shot timer wakes
+ * the CPT at the time that the scheduler returns. Counters as running servers update them (spec/lustre 6.1, measured part 2,
+ * 8): req_waittime is from arrival to a thread, the wait in the NRS included; RPCs waiting in the NRS are not in req_qdepth.
  */
 import { NS_PER_US } from '../base/units.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
@@ -19,17 +18,17 @@ import type { TbfModule } from '../tbf/tbf-module.ts'
 import { CounterTable, type LiveCounter } from './live-counter.ts'
 import { atMin, ServiceEstimate } from './service-estimate.ts'
 
-/** Request buffers that a service has posted. */
+/** Request buffers posted by a service. */
 const BUFFERS = 64
 
-/** What the services of one server share. */
+/** State shared by the services of one server. */
 export interface ServerSide {
   readonly profile: Profile
   readonly module: TbfModule
   readonly nodemaps: Nodemaps
   readonly cpts: number
   readonly seed: number
-  /** Whether it keeps what only its parameters show. */
+  /** True to keep counters that only parameters show. */
   readonly books: boolean
 }
 
@@ -40,9 +39,9 @@ export interface ServiceKind<R> {
   readonly threads: number
   readonly hp: boolean
   readonly policies: readonly PolicyName[]
-  /** Does what the RPC asks for; `end` is called with it when it is done. */
+  /** Executes the RPC; calls `end` with it when done. */
   readonly serve: (rpc: R, end: (rpc: R) => void) => void
-  /** Rows that count an RPC as one; without any the row of its opcode counts its time. */
+  /** Rows that count an RPC as one; if absent, the row of its opcode counts its time. */
   readonly rows?: (rpc: R) => readonly string[] | undefined
 }
 
@@ -50,15 +49,15 @@ export interface ServiceKind<R> {
 interface Visit {
   readonly cpt: number
   readonly atNs: number
-  /** Called with the RPC. */
+  /** Reply callback, called with the RPC. */
   readonly reply: (rpc: never) => void
-  /** When a thread took it, and from what. */
+  /** Time when a thread took it, and its queue. */
   startedNs: number
   queue: Queue
   policy: PolicyName | undefined
 }
 
-/** What a service takes. It notes in the RPC itself where it is: a table would cost as much as the rest of the service. */
+/** RPC in a service. The service stores its state in the RPC itself: a table would cost as much as the rest of the service. */
 export interface ServiceRequest extends ScheduledRequest {
   visit?: Visit | undefined
 }
@@ -75,11 +74,11 @@ export class EmulatedService<R extends ServiceRequest> {
   readonly #hasBooks: boolean
   readonly #threadsOf: readonly number[]
   readonly #idleThreads: number[]
-  /** Instants at which each CPT is woken. */
+  /** Wake-up times of each CPT. */
   readonly #alarms: readonly Set<number>[]
   readonly #counts: Readonly<Record<'wait' | 'depth' | 'active' | 'timeout' | 'buffers', LiveCounter>>
   #active = 0
-  /** RPCs here, those that threads work on among them. */
+  /** RPCs in the service, including those in threads. */
   #held = 0
 
   constructor(sim: Simulation, server: ServerSide, kind: ServiceKind<R>) {
@@ -106,12 +105,12 @@ export class EmulatedService<R extends ServiceRequest> {
     this.#alarms = this.#threadsOf.map(() => new Set<number>())
   }
 
-  /** RPCs that threads work on, all CPTs. */
+  /** RPCs in threads, all CPTs. */
   get active(): number {
     return this.#active
   }
 
-  /** Takes an RPC off the network on a CPT; `reply` is called with it when its service ends. */
+  /** Receives an RPC on a CPT; calls `reply` with it when its service ends. */
   receive(rpc: R, cpt: number, queue: Queue, reply: (rpc: R) => void): void {
     const { now } = this.#sim
     rpc.visit = { cpt, atNs: now, reply, startedNs: now, queue, policy: undefined }
@@ -121,7 +120,7 @@ export class EmulatedService<R extends ServiceRequest> {
     this.#dispatch(cpt)
   }
 
-  /** Lets every CPT look again, after rules or policies changed. */
+  /** Makes every CPT poll again after a change of rules or policies. */
   readonly kick = (): void => {
     for (let cpt = 0; cpt < this.nrs.cpts; cpt++) this.#dispatch(cpt)
   }
@@ -139,7 +138,7 @@ export class EmulatedService<R extends ServiceRequest> {
   #arm(cpt: number): void {
     const alarms = this.#alarms[cpt] as Set<number>
     const at = Math.max(this.nrs.wakeAt(cpt), this.#sim.now)
-    // An alarm that is no longer needed rings for nothing; one for the same instant is not set twice.
+    // An obsolete alarm fires without effect; no two are set for the same time.
     if (at === Infinity || alarms.has(at)) return
     alarms.add(at)
     this.#sim.at(at, () => {

@@ -1,6 +1,6 @@
 /**
- * `sluice-rule` of an emulated server (resources/server/sluice-rule): what it takes, what it writes and how it keeps an expiry where
- * systemd runs. The script itself is more than an emulated shell can read; a test holds the two against each other.
+ * `sluice-rule` of an emulated server (resources/server/sluice-rule): the commands that it accepts, its output, and its expiry
+ * timers on systemd. The emulated shell cannot run the script itself; a test compares both.
  */
 import { CONTROLLER_RULE, HELPER_PREFIX, OPERATOR_PREFIX } from '../controllers/registry.ts'
 import { done, exitWith, type ExecResult, type Program } from './exec.ts'
@@ -20,7 +20,7 @@ const UNIT = /^sluice-[A-Za-z0-9][\w-]*$/
 
 export interface RuleHelperSite {
   readonly setParam: (name: string, value: string) => ExecResult
-  /** Whether a timer waits whose name begins so. */
+  /** True if a pending timer's name has the prefix. */
   readonly hasTimer: (prefix: string) => boolean
   /** `systemd-run` and `systemctl`, as root. */
   readonly systemdRun: (args: readonly string[]) => ExecResult
@@ -29,7 +29,7 @@ export interface RuleHelperSite {
   readonly uptime: () => string
 }
 
-/** What it refuses, in its words. */
+/** Refusal with the script's message. */
 class Refusal {
   readonly why: string
 

@@ -20,7 +20,7 @@ const whyOf = (more: string): string => {
 }
 
 describe('rules of a scenario', () => {
-  it('stand on every server of their service, the last one first, or on those that are named', () => {
+  it('exist on every server of their service, the last one first, or on the named ones', () => {
     const r = parseScenario(`${base}rules:
   - { service: ost_io, line: "start cap jobid={a.*} rate=400" }
   - { service: ost_io, line: "start two jobid={b.1} rate=7", servers: [oss02] }
@@ -45,7 +45,7 @@ describe('rules of a scenario', () => {
     if (!r.ok) throw new Error(r.error.why)
     const c = new EmulatedCluster(r.value)
     c.sim.runUntil(10e9)
-    // Two servers with a bucket each.
+    // Two servers with one bucket each.
     expect(c.jobs[0]!.servedRpcs).toBeLessThanOrEqual(2 * (20 * 10 + 4))
   })
 
@@ -83,8 +83,8 @@ describe('faults of a scenario', () => {
   })
 })
 
-describe('what is wrong with a text', () => {
-  it('is told all at once, each in its place', () => {
+describe('errors of a text', () => {
+  it('are reported all at once, each at its place', () => {
     const r = readScenarioText(base.replace('count: 2', 'count: 0').replace('size_kib: 64', 'size_kb: 64'))
     if (r.ok) throw new Error('taken')
     expect(r.error.length).toBeGreaterThanOrEqual(2)

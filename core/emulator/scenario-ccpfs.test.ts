@@ -37,7 +37,7 @@ function failure(from: string, to: string): ScenarioFailure {
   return read.error
 }
 
-test('the section stands with its defaults', () => {
+test('the section parses with its defaults', () => {
   const { ccpfs } = scenario()
   expect(ccpfs).toMatchObject({ manager: 'seqdlm', revocation_timeout_s: 100, costs: {} })
   expect(ccpfs?.files[1]).toEqual({ name: 'run.log', stripes: 1, stripe_kib: 1024, size_mib: 64 })
@@ -45,7 +45,7 @@ test('the section stands with its defaults', () => {
   expect(scenario(TEXT.replace(/ccpfs:\n(?: .*\n)+/, '')).ccpfs).toBeUndefined()
 })
 
-// Line and column point at what is wrong, not at the section.
+// Line and column refer to the wrong value, not to the section.
 test.each([
   ['file: ckpt.h5, clients: [1, 2]', 'file: ckpt.h6, clients: [1, 2]', 14, 'ckpt.h6, ', 'no file of the section'],
   ['pattern: strided, size_bytes: 65536', 'pattern: strided, size_bytes: 0', 14, '0 }', 'size_bytes'],

@@ -1,8 +1,8 @@
 /**
- * The `ccpfs` section of a scenario: a file system with a lock manager of its own beside Lustre, its files, the jobs that use
- * them, and clients that stop answering.
+ * The `ccpfs` section of a scenario: a file system with its own lock manager beside Lustre, its files, the jobs that use them,
+ * and clients that stop answering.
  *
- * Job ids and file names are bytes that any user chose: bounded here, and data everywhere after.
+ * Job ids and file names are bytes chosen by any user: bounded here, and treated as data everywhere after.
  */
 import * as z from 'zod'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
@@ -13,11 +13,11 @@ export type LockManagerName = (typeof LOCK_MANAGERS)[number]
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Stripes of all files together, and processes of all workloads. */
+/** Limits: stripes of all files together, processes of all workloads. */
 const MOST = { stripes: 4096, processes: 4096 } as const
-/** Bytes of one operation: it may touch many small stripes, each with a lock of its own. */
+/** Largest operation, bytes: it may touch many small stripes, each with its own lock. */
 const OPERATION_MAX = 64 * MIB
-/** A file ends where the offsets of a double do, and long before. */
+/** Largest file, MiB: far below the largest offset that is exact in a double. */
 const FILE_MIB_MAX = 2 ** 33
 
 const seconds = z.number().nonnegative().max(1e6)
@@ -40,7 +40,7 @@ const file = z.strictObject({
     .describe('what writes and reads stay within; appends do not'),
 })
 
-/** strided, segmented: all processes in one file. append: PW at its end. spanning: over the edge of a stripe, BW. */
+/** strided, segmented: all processes in one file. append: PW at its end. spanning: across a stripe boundary, BW. */
 export const CCPFS_PATTERNS = ['strided', 'segmented', 'append', 'random', 'read', 'spanning'] as const
 
 const pace = z.discriminatedUnion('kind', [
@@ -86,7 +86,7 @@ const fault = z.strictObject({
   what: z.literal('client-silent'),
   client: whole,
   at_s: seconds,
-  /** Answers again after so long; never unless said. */
+  /** Time until it answers again; default: never. */
   for_s: positive.max(1e6).optional(),
 })
 
@@ -122,17 +122,17 @@ export type CcpfsFile = z.infer<typeof file>
 export type CcpfsWorkload = z.infer<typeof workload>
 export type CcpfsPattern = CcpfsWorkload['pattern']
 
-/** A part of a file that operations stay within, bytes. */
+/** Byte range of a file that operations stay within. */
 export interface FilePart {
   readonly start: number
   readonly length: number
 }
 
 export const processesOf = ({ processes, clients }: CcpfsWorkload): number => processes ?? clients.length
-/** At least 1: what the part of the file is divided by. */
+/** Number of writers, at least 1: divisor for the parts of the file. */
 export const writersOf = (w: CcpfsWorkload): number => Math.max(1, processesOf(w) - w.readers)
 
-/** The part of its file that a workload keeps to, whole bytes. */
+/** Part of the file that a workload uses, whole bytes. */
 export function partOf({ offset_mib, span_mib }: CcpfsWorkload, { size_mib }: CcpfsFile): FilePart {
   const start = Math.floor(offset_mib * MIB)
   const length = Math.floor((span_mib ?? size_mib - offset_mib) * MIB)
@@ -142,14 +142,14 @@ export function partOf({ offset_mib, span_mib }: CcpfsWorkload, { size_mib }: Cc
 type Path = (string | number)[]
 type Issue = (path: Path, message: string) => void
 
-/** What of a scenario the section has to fit. */
+/** Rest of the scenario that the section is checked against. */
 interface Around {
   readonly ccpfs?: CcpfsScenario | undefined
   readonly clients: { readonly count: number }
   readonly jobs: readonly { readonly id: string; readonly clients: readonly number[] }[]
 }
 
-/** Files and clients that are there, operations that fit the parts of the files that they are for. */
+/** Checks that the files and clients exist and that operations fit their part of the file. */
 export function checkCcpfs({ ccpfs: section, clients, jobs }: Around, issue: Issue): void {
   if (!section) return
   const { files, servers, workloads, faults } = section
@@ -203,7 +203,7 @@ function checkClients(w: CcpfsWorkload, count: number, jobs: Around['jobs'], pat
   if (processes < w.clients.length) issue([...path, 'processes'], 'every client needs a process')
 }
 
-/** Operations fit the part of the file, the part fits the file. */
+/** Checks that operations fit the part of the file, and the part the file. */
 function checkPart(w: CcpfsWorkload, used: CcpfsFile, path: Path, issue: Issue): void {
   if (w.pattern === 'append' && w.readers === 0) return
   const { start, length } = partOf(w, used)

@@ -1,7 +1,7 @@
 /**
- * The `faults` section of a scenario: what befalls its disks, servers and network, and for how long.
+ * The `faults` section of a scenario: faults of disks, servers and network, and their durations.
  *
- * Faults of PADLL's controllers and of clients of the ccPFS stand in their own sections.
+ * Faults of PADLL's controllers and of ccPFS clients are in their own sections.
  */
 import * as z from 'zod'
 import { hostName, targetName, whole } from './scenario-servers.ts'
@@ -39,7 +39,7 @@ export const faults = z.array(fault).max(FAULTS_MAX).default([]).describe('what 
 
 export type ScenarioFault = z.infer<typeof fault>
 
-/** What of a scenario the section has to fit. */
+/** Rest of the scenario that the section is checked against. */
 interface Around {
   readonly faults: readonly ScenarioFault[]
   readonly oss: readonly { readonly name: string; readonly osts: readonly { readonly name: string }[] }[]
@@ -47,7 +47,7 @@ interface Around {
   readonly clients: { readonly count: number; readonly mounted_on: readonly string[] }
 }
 
-/** What a fault befalls is there. */
+/** Checks that the subject of each fault exists. */
 export function checkFaults(s: Around, issue: (path: (string | number)[], message: string) => void): void {
   const targets = new Set([...s.oss.flatMap((o) => o.osts), ...s.mds.flatMap((m) => m.mdts)].map((t) => t.name))
   const servers = new Set([...s.oss, ...s.mds].map((x) => x.name))

@@ -1,4 +1,4 @@
-/** The `fork` section of a scenario: what it was made of, and what of that the model does not know. */
+/** The `fork` section of a scenario: its origin, and the aspects of it that the model does not cover. */
 import * as z from 'zod'
 
 const text = z.string().min(1).max(600)

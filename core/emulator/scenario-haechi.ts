@@ -1,7 +1,7 @@
 /**
- * The `haechi` section of a scenario: data nodes that hand out tokens for one-sided I/O, their clients, and what befalls them.
+ * The `haechi` section of a scenario: data nodes that hand out tokens for one-sided I/O, their clients, and events on them.
  *
- * Names and job ids are bytes that any user chose: bounded here, and data everywhere after.
+ * Names and job ids are bytes chosen by any user: bounded here, and treated as data everywhere after.
  */
 import * as z from 'zod'
 import { profiledTokens, MAX_TOKENS } from '../haechi/settings.ts'
@@ -36,7 +36,7 @@ const client = z.strictObject({
   reservation: tokens.default(0).describe('I/Os a period that it is promised'),
   limit: tokens.nullable().default(null).describe('I/Os a period at most'),
   workload: workload.default({ kind: 'backlogged' }),
-  /** YCSB-like mix over the node's records; nobody asks which unless said. */
+  /** YCSB-like mix over the node's records; by default the I/Os are not tied to records. */
   records: z
     .strictObject({
       count: whole.max(2 ** 20),
@@ -87,7 +87,7 @@ interface Around {
   readonly mds: readonly { readonly name: string }[]
 }
 
-/** Names are unique, what befalls a client befalls one that is there, and the reservations fit as admission will see them. */
+/** Checks that names are unique, that events refer to clients that exist, and that the reservations pass admission. */
 export function checkHaechi(
   { haechi: nodes, oss, mds }: Around,
   issue: (path: (string | number)[], message: string) => void,
@@ -99,7 +99,8 @@ export function checkHaechi(
     const clients = new Set<string>()
     const perPeriod = (iopsOf: number): number =>
       profiledTokens({ globalIops: iopsOf, localIops: iopsOf }, n.period_ms * 1e6)
-    const [most, local] = [perPeriod(n.global_iops), perPeriod(n.local_iops)]
+    const most = perPeriod(n.global_iops)
+    const local = perPeriod(n.local_iops)
     let sum = 0
     n.clients.forEach((c, j) => {
       if (clients.has(c.name)) issue(['haechi', i, 'clients', j, 'name'], 'a second client has this name')

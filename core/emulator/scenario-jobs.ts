@@ -1,12 +1,12 @@
-/** The jobs of a scenario: who runs what from where, and in which pattern. */
+/** Jobs of a scenario: their clients, operations and patterns. */
 import * as z from 'zod'
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import { isData, OPERATIONS } from './operations.ts'
 import { positive, whole } from './scenario-servers.ts'
 
-/** Up to eleven days: virtual time stays exact for longer than any run. */
+/** Up to eleven days: virtual time stays exact beyond the length of any run. */
 const seconds = z.number().nonnegative().max(1e6)
-/** uid, gid, projid: 2^32-1 is what stands for an unknown one. */
+/** uid, gid, projid; 2^32-1 means unknown. */
 const id = z.number().int().nonnegative().max(0xffff_fffe).default(0)
 
 const pattern = z.discriminatedUnion('kind', [
@@ -23,13 +23,13 @@ const pattern = z.discriminatedUnion('kind', [
     kind: z.literal('bursts'),
     rpcs: whole.describe('RPCs of each process in one burst'),
     every_s: positive.min(1e-6).max(1e6),
-    /** Share of the interval by which each burst may be late, drawn evenly. */
+    /** Maximum delay of each burst as a fraction of the interval, uniform. */
     jitter: z.number().min(0).max(1).default(0),
   }),
   z.strictObject({ kind: z.literal('poisson'), rate: positive.min(1e-6).max(1e6).describe('RPC/s of each process') }),
   z.strictObject({
     kind: z.literal('phases'),
-    /** One after the other, then again from the first. */
+    /** Run in order, then repeated from the first. */
     phases: z
       .array(
         z.strictObject({
@@ -42,10 +42,10 @@ const pattern = z.discriminatedUnion('kind', [
   }),
 ])
 
-/** The job runs under PADLL. Its processes are shared out evenly over so many stages on each of its clients. */
+/** Runs the job under PADLL; its processes are distributed evenly over this number of stages on each client. */
 const stages = z.strictObject({
   per_client: whole.max(64).default(1),
-  /** Where its files are; the first mount point of the stages unless said. */
+  /** Directory of its files; default: the first mount point of the stages. */
   directory: z
     .string()
     .max(1024)
@@ -53,7 +53,7 @@ const stages = z.strictObject({
     .optional(),
 })
 
-/** One operation, or several that a process does in turn. */
+/** One operation, or several that a process cycles through. */
 const operations = z.preprocess(
   (v) => (Array.isArray(v) || v === undefined ? v : [v]),
   z.array(z.enum(OPERATIONS)).min(1).max(64),
@@ -68,11 +68,11 @@ export const job = z
       .regex(/^[\u0001-\u00ff]*$/, 'a job id is bytes: characters up to U+00FF'),
     user: z.string().max(64).default(''),
     account: z.string().max(64).default(''),
-    /** What TBF classifies its RPCs by, besides job id, NID and opcode; 0 unless said. */
+    /** TBF match fields besides job id, NID and opcode; default 0. */
     uid: id,
     gid: id,
     projid: id,
-    /** Client numbers from 1; their count is what Slurm reports as the job's nodes. */
+    /** Client numbers from 1; their count is the job's node count in Slurm. */
     clients: z.array(whole).min(1),
     /** false: not started by Slurm, so its node count is unknown to the console. */
     in_slurm: z.boolean().default(true),
@@ -80,9 +80,9 @@ export const job = z
     outstanding: whole.max(1024).default(1).describe('RPCs that one process keeps under way'),
     op: operations.describe('read, write, or a metadata operation; or a list that a process does in turn'),
     size_kib: whole.max(65_536).optional().describe('of one read or write'),
-    /** Writes go into the clients' caches; they reach the target when another client's lock asks for them, or after 5 s. */
+    /** Writes go into the clients' caches and reach the target when another client's lock forces them out, or after 5 s. */
     cached: z.boolean().default(false),
-    /** Name of the range that cached writes go to: jobs (and clients) that share it take its lock from each other. */
+    /** Name of the range for cached writes; jobs (and clients) that share it compete for its lock. */
     shared: z
       .string()
       .regex(/^[\w.-]{1,40}$/, 'a name of letters, digits, ., - and _')

@@ -17,7 +17,7 @@ jobs: [{ id: 1.a, clients: [1], op: open, pattern: { kind: continuous } }]
 const read = (control: string, mds?: string) => parseScenario(scenario(control, mds))
 
 describe('control.metadata of a scenario', () => {
-  it('is off unless it is said', () => {
+  it('is off by default', () => {
     const without = read('  period_ms: 100')
     expect(without.ok && without.value.control.metadata).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-/** How a scenario controls metadata through the rules of its metadata servers: `control.metadata`. */
+/** Section `control.metadata`: metadata control through TBF rules on metadata servers. */
 import * as z from 'zod'
 import { ALGORITHMS } from '../padll/algorithms/algorithm.ts'
 import { parsePolicies } from '../padll/rules/policy-schedule.ts'
@@ -23,7 +23,7 @@ export const metadata = z
   .strictObject({
     algorithm: z.enum(ALGORITHMS).default('psfa'),
     epsilon: z.number().min(0).max(1).default(0.25),
-    /** Divisor of `uniform`; left out: the number of jobs. */
+    /** Divisor of `uniform`; default: the number of jobs. */
     slots: z.number().int().min(1).max(10_000).optional(),
     limits: limits.default({}).describe('most op/s of all jobs with a policy together, by operation or class'),
     policies: z

@@ -41,7 +41,7 @@ function failure(from: string, to: string): ScenarioFailure {
   return read.error
 }
 
-test('the section stands with its defaults', () => {
+test('the section parses with its defaults', () => {
   expect(scenario().padll).toMatchObject({
     controller_node: 'qos01',
     system_limits: { meta_op: 500, open: 100 },
@@ -63,7 +63,7 @@ test.each([
   ['demand a meta_op 300', 'demand a meta_opp 300', 21, 18, 'meta_opp'],
   ['demand a meta_op 300', 'demand a meta_op -5', 21, 26, 'above 0'],
   ['demand a meta_op 300', 'demand a meta_op 0', 21, 26, 'rate of 0'],
-  ['demand a meta_op 300', 'demand a meta_op nan', 21, 26, 'no rate'],
+  ['demand a meta_op 300', 'demand a meta_op nan', 21, 26, 'not a rate'],
   ['2 60 job b meta_op 200', '2 60 job b meta_op', 22, 23, 'value is missing'],
   ['drl 10000 1000000', 'drl 10000', 18, 0, 'missing'],
 ])('a fault in a text of rules stands at its line and column of the file: %s -> %s', (from, to, line, column, why) => {
@@ -73,7 +73,7 @@ test.each([
   expect(f.why).toContain(why)
 })
 
-test('a fault in a text that does not stand line by line says where in the text it is', () => {
+test('an error in a text without literal lines reports its place in the text', () => {
   const text = TEXT.slice(TEXT.indexOf('policies: |'), TEXT.indexOf('jobs:'))
   const f = failure(text, 'policies: "1 0 demand a magic 5"\n')
   expect(f.why).toContain('line 1, column 14 of the text')

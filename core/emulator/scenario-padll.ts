@@ -1,6 +1,6 @@
 /**
  * The `padll` section of a scenario: the control hierarchy in front of the jobs that run under PADLL, its settings, its rules
- * in the public text formats, and the faults that befall it.
+ * in the public text formats, and its faults.
  */
 import * as z from 'zod'
 import { ALGORITHMS } from '../padll/algorithms/algorithm.ts'
@@ -18,7 +18,7 @@ const scope = z.custom<Scope>((v) => typeof v === 'string' && isScope(v), {
   error: 'expected an operation or a class of PADLL, such as open or meta_op',
 })
 
-/** Every stage with one channel for all metadata operations, not limited before a policy says so. */
+/** Default: every stage has one channel for all metadata operations, unlimited until a policy sets a rate. */
 const HOUSEKEEPING = `1 create_channel 1000 posix_meta 0 no_op meta_op
 2 create_object 1000 1 posix_meta no_op meta_op drl 10000 1000000
 `
@@ -27,7 +27,7 @@ const fault = z.discriminatedUnion('what', [
   z.strictObject({
     what: z.enum(['stage-dies', 'stage-silent']),
     at_s: seconds,
-    /** Comes back after so long; never unless said. */
+    /** Time until it returns; default: never. */
     for_s: z.number().positive().max(1e6).optional(),
     job: z.string().min(1),
     instance: z.number().int().nonnegative(),
@@ -42,7 +42,7 @@ const fault = z.discriminatedUnion('what', [
   z.strictObject({
     what: z.literal('second-global'),
     at_s: seconds,
-    /** Its epoch; the first controller begins with 1. */
+    /** Its epoch; the first controller starts with 1. */
     epoch: z.number().int().nonnegative(),
   }),
 ])
@@ -72,7 +72,7 @@ export const padll = z
   })
   .describe('metadata QoS through PADLL’s stages')
 
-/** What of a scenario the section has to fit. */
+/** Rest of the scenario that the section is checked against. */
 interface Around {
   readonly padll?: PadllScenario | undefined
   readonly oss: readonly { readonly name: string }[]
@@ -85,7 +85,7 @@ interface Around {
   }[]
 }
 
-/** A fault at a place inside a text of the scenario: line and column of that text, from 1. */
+/** Place of an error inside a text of the scenario: line and column of that text, from 1. */
 export interface TextPlace {
   readonly line: number
   readonly column: number
@@ -93,7 +93,9 @@ export interface TextPlace {
 
 type Issue = (path: (string | number)[], message: string, place?: TextPlace) => void
 
-/** Stages need a controller, a controller needs a node of its own, faults befall what is there. */
+/**
+ * Checks that stages have a controller, that the controller has its own node, and that faults refer to components that exist.
+ */
 export function checkPadll({ padll: section, oss, mds, clients, jobs }: Around, issue: Issue): void {
   jobs.forEach((j, i) => {
     if (j.stages && !section) issue(['jobs', i, 'stages'], 'the scenario has no padll section')

@@ -1,7 +1,7 @@
 /**
- * The `rules` section of a scenario: TBF rules that stand on its servers at the start, as `lctl set_param` takes them.
+ * The `rules` section of a scenario: TBF rules that exist on its servers at the start, in the syntax of `lctl set_param`.
  *
- * They are read by the grammar of each server's release and under the policy that runs there, in the order of the list.
+ * They are parsed with the grammar of each server's release and under its active policy, in the order of the list.
  */
 import * as z from 'zod'
 import { profileOf, type Profile } from '../lustre/profile.ts'
@@ -24,7 +24,7 @@ const rule = z.strictObject({
     .max(COMMAND_MAX)
     .regex(/^[\u0001-\u00ff]*$/, 'a rule is bytes: characters up to U+00FF')
     .describe('as nrs_tbf_rule takes it: start cap jobid={a.*} rate=400'),
-  /** Every server of the service unless named. */
+  /** Default: every server of the service. */
   servers: z.array(hostName).min(1).optional(),
 })
 
@@ -34,7 +34,7 @@ export const rules = z
   .default([])
   .describe('TBF rules that stand at the start, written in this order: a rule stands before those written earlier')
 
-export type StandingRule = z.infer<typeof rule>
+export type InitialRule = z.infer<typeof rule>
 
 interface Server {
   readonly name: string
@@ -42,22 +42,22 @@ interface Server {
   readonly policy?: string | undefined
 }
 
-/** What of a scenario the section has to fit. */
+/** Rest of the scenario that the section is checked against. */
 interface Around {
-  readonly rules: readonly StandingRule[]
+  readonly rules: readonly InitialRule[]
   readonly policy: string
   readonly oss: readonly Server[]
   readonly mds: readonly Server[]
 }
 
-/** Servers of the service that a rule stands on. */
+/** Servers of the service that have the rule. */
 export const serversOfRule = (
-  { service, servers }: StandingRule,
+  { service, servers }: InitialRule,
   { oss, mds }: Pick<Around, 'oss' | 'mds'>,
 ): readonly Server[] =>
   (service === 'ost_io' ? oss : mds).filter((s) => servers === undefined || servers.includes(s.name))
 
-/** Every server takes its rules, one after the other. Servers that are alike are asked once. */
+/** Checks that every server accepts its rules, in order. */
 export function checkRules(s: Around, issue: (path: (string | number)[], message: string) => void): void {
   const services = new Map<string, NrsService<never>>()
   s.rules.forEach((r, i) => {
@@ -84,8 +84,8 @@ export function checkRules(s: Around, issue: (path: (string | number)[], message
   })
 }
 
-/** In words, what a server said with an error number. */
-function why(service: NrsService<never>, { service: of, line }: StandingRule, profile: Profile): string {
+/** Explanation of a server's error number; '' if unknown. */
+function why(service: NrsService<never>, { service: of, line }: InitialRule, profile: Profile): string {
   const type = service.runningType('reg')
   const names = [...new Set(service.rules().map((x) => x.name))]
   const { fault } = diagnoseRule(line, { type: type && type.fields, profile, hp: of !== 'mdt_readpage', names })

@@ -1,4 +1,4 @@
-/** The servers of a scenario: object storage servers with their OSTs, and metadata servers with their MDTs. */
+/** Servers of a scenario: object storage servers with their OSTs, and metadata servers with their MDTs. */
 import * as z from 'zod'
 import { parseVersion } from '../lustre/version.ts'
 import { METADATA_OPERATIONS } from './operations.ts'
@@ -13,7 +13,7 @@ export const nrsPolicy = z
   .string()
   .refine((p) => /^(fifo|tbf)( |$)/.test(p), 'expected fifo, or tbf with a type such as jobid or jobid+opcode')
 
-/** What servers of both kinds have. */
+/** Common fields of both kinds of servers. */
 const server = {
   name: hostName,
   version: z

@@ -24,7 +24,7 @@ jobs:
     pattern: { kind: bursts, rpcs: 5, every_s: 1 }
 `
 
-/** Where the failure is reported and what it says, after one replacement in the good file. */
+/** Place and message of the failure after one replacement in the valid file. */
 function failureOf(from: string | RegExp, to: string): { code: string; line: number; column: number; why: string } {
   const text = good.replace(from, to)
   expect(text).not.toBe(good)
@@ -36,7 +36,7 @@ function failureOf(from: string | RegExp, to: string): { code: string; line: num
 }
 
 describe('parseScenario', () => {
-  it('fills in what is not said', () => {
+  it('fills in defaults', () => {
     const r = parseScenario(good)
     if (!r.ok) throw new Error(r.error.why)
     expect(r.value).toMatchObject({
@@ -206,7 +206,7 @@ describe('parseScenario', () => {
       cached: false,
     })
     expect(r.value.jobs[1]).toMatchObject({ op: ['read'] })
-    // No size where no data is moved.
+    // A size requires data operations.
     const stat = good.replace('control: { max_rate: 100 }', mds).replace('op: write\n    size_kib: 64', 'op: stat')
     expect(parseScenario(stat)).toMatchObject({ ok: true })
   })
@@ -250,7 +250,7 @@ describe('parseScenario', () => {
     expect(failureOf('title: Two jobs\n', `title: x\n${bomb}`)).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 3 })
   })
 
-  it('names a key that stands twice in its place, and reads a map of any length', () => {
+  it('reports a duplicate key at its place, and reads a map of any length', () => {
     const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1\n`).join('')
     expect(parseScenario(`${keys}k7: { a: 1, a: 2 }\n`)).toMatchObject({
       error: { code: 'SCENARIO_SYNTAX', line: 20_001, column: 1, why: 'Map keys must be unique (and 1 more)' },
@@ -278,7 +278,7 @@ describe('parseScenario', () => {
   })
 })
 
-describe('values that no run could bear', () => {
+describe('values that no run could handle', () => {
   it.each([
     [
       'a start beyond what virtual time can count',

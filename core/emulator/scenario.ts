@@ -1,7 +1,7 @@
 /**
- * Scenario files: a cluster, its jobs and how it is controlled, in YAML.
+ * Scenario files: a cluster, its jobs and its control, in YAML.
  *
- * Units stand in the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
+ * Units are part of the names. Unknown keys are errors, so that a misspelt one is never silently ignored.
  */
 import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
@@ -20,7 +20,7 @@ import { checkFaults, faults } from './scenario-faults.ts'
 import { fork } from './scenario-fork.ts'
 import { job } from './scenario-jobs.ts'
 import { metadata } from './scenario-metadata.ts'
-import { offsetInText, offsetOf, offsetOfAlias, offsetsOfTwins } from './scenario-place.ts'
+import { offsetInText, offsetOf, offsetOfAlias, offsetsOfDuplicateKeys } from './scenario-offsets.ts'
 import { checkHaechi, haechi } from './scenario-haechi.ts'
 import { checkPadll, padll, type TextPlace } from './scenario-padll.ts'
 import { checkRules, rules } from './scenario-rules.ts'
@@ -31,11 +31,14 @@ const clients = z.strictObject({
   network_mb_s: positive.min(0.001).max(1e9).default(1200),
   latency_us: z.number().nonnegative().max(1e9).default(20),
   max_rpcs_in_flight: whole.max(256).default(8).describe('of each client to each target'),
-  /** Servers that mount the file system themselves: clients after the last number, with the NID 0@lo on their own targets. */
+  /**
+   * Servers that mount the file system themselves; their clients are numbered after the others and have NID 0@lo on their own
+   * targets.
+   */
   mounted_on: z.array(z.string()).default([]),
 })
 
-/** A number of a range that the message names, whatever was wrong with it. */
+/** Number in a range; every error message states the range. */
 const within = (least: number, most: number, what: string): z.ZodNumber => {
   const error = `expected ${what}, ${least} to ${most}`
   return z.number({ error }).min(least, { error }).max(most, { error })
@@ -105,7 +108,9 @@ const shape = z.strictObject({
 
 type Issue = (path: (string | number)[], message: string, place?: TextPlace) => void
 
-/** Node and target names are unique, but for a machine that is OSS and MDS; every server knows the policy. */
+/**
+ * Checks that node and target names are unique, except on a machine that is OSS and MDS, and that every server has the policy.
+ */
 function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
   const seen = new Set<string>()
   const unique = (name: string, what: string, path: (string | number)[]): void => {
@@ -118,7 +123,7 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
   })
   s.mds.forEach((m, i) => {
     const other = s.oss.find((o) => o.name === m.name)
-    // One machine may serve data and metadata: it runs one Lustre.
+    // One machine may serve data and metadata; it has one Lustre.
     const isOne = (['version', 'cpts', 'timer_latency_us'] as const).every((key) => other?.[key] === m[key])
     if (!other || s.mds.findIndex((x) => x.name === m.name) < i) unique(m.name, 'node', ['mds', i, 'name'])
     else if (!isOne) issue(['mds', i, 'name'], `${m.name} is an OSS of another version, cpts or timer_latency_us`)
@@ -145,7 +150,7 @@ function checkServers(s: z.infer<typeof shape>, issue: Issue): void {
   })
 }
 
-/** Job ids are unique; jobs run on clients and targets that are there. */
+/** Checks that job ids are unique and that jobs run on existing clients and targets. */
 function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
   const osts = s.oss.flatMap((o) => o.osts.map((t) => t.name))
   const mdts = s.mds.flatMap((m) => m.mdts.map((t) => t.name))
@@ -160,7 +165,7 @@ function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
     j.targets.forEach((t, k) => {
       if (!osts.includes(t) && !mdts.includes(t)) issue(['jobs', i, 'targets', k], `no target is called ${t}`)
     })
-    // A target that is not there was named already.
+    // Missing targets are already reported.
     const named = j.targets.filter((t) => osts.includes(t) || mdts.includes(t))
     const reaches = (names: readonly string[]): boolean =>
       names.length > 0 && (named.length === 0 || named.some((t) => names.includes(t)))
@@ -172,7 +177,7 @@ function checkJobs(s: z.infer<typeof shape>, issue: Issue): void {
   })
 }
 
-/** What a scenario may say, and in which words. */
+/** Schema of scenario files. */
 export const scenarioSchema = shape.superRefine((s, context) => {
   const issue: Issue = (path, message, place) =>
     context.addIssue({ code: 'custom', path, message, ...(place ? { params: { place } } : {}) })
@@ -190,7 +195,7 @@ export type JobScenario = z.infer<typeof job>
 export type OssScenario = z.infer<typeof oss>
 export type MdsScenario = z.infer<typeof mds>
 
-/** The settings of AdapTBF that a scenario begins with. */
+/** Initial AdapTBF settings of a scenario. */
 export const loopOptionsOf = ({ control: { adaptbf: a } }: Scenario): LoopOptions => ({
   demand: a.demand,
   deadbandPercent: a.deadband_percent,
@@ -200,13 +205,13 @@ export const loopOptionsOf = ({ control: { adaptbf: a } }: Scenario): LoopOption
   spill: a.spill,
 })
 
-/** Where in the file a failure is: line and column from 1. */
+/** Failure with its place in the file: line and column from 1. */
 export interface ScenarioFailure extends Failure {
   readonly line: number
   readonly column: number
 }
 
-/** One thing that is wrong with a scenario, and where: line and column from 1. */
+/** One error in a scenario, with its place: line and column from 1. */
 export interface TextFault {
   readonly line: number
   readonly column: number
@@ -215,10 +220,12 @@ export interface TextFault {
   readonly message: string
 }
 
-/** A scenario, or all that is wrong with the text; what only a whole scenario can be asked is asked last. */
+/**
+ * Parses a scenario; returns all errors in the text. Checks across sections run last, on a text whose sections are all valid.
+ */
 export function readScenarioText(text: string): Result<Scenario, readonly TextFault[]> {
   const lines = new LineCounter()
-  // The reader of YAML holds every key of a map against every other: minutes for a long map.
+  // The YAML parser's key check is quadratic: minutes for a long map.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false })
   const at = (offset: number, code: TextFault['code'], message: string): TextFault => {
     const { line, col } = lines.linePos(offset)
@@ -227,7 +234,7 @@ export function readScenarioText(text: string): Result<Scenario, readonly TextFa
   const plainOf = (m: string): string => (m.split('\n')[0] ?? '').replace(/ at line \d+.*$/, '')
   const errors = [
     ...document.errors.map((e) => ({ offset: e.pos[0], message: plainOf(e.message) })),
-    ...offsetsOfTwins(document).map((offset) => ({ offset, message: 'Map keys must be unique' })),
+    ...offsetsOfDuplicateKeys(document).map((offset) => ({ offset, message: 'Map keys must be unique' })),
   ]
   if (errors.length > 0) {
     return fail(errors.sort((a, b) => a.offset - b.offset).map((e) => at(e.offset, 'SCENARIO_SYNTAX', e.message)))
@@ -236,7 +243,7 @@ export function readScenarioText(text: string): Result<Scenario, readonly TextFa
   try {
     plain = document.toJS()
   } catch (e) {
-    // An alias without an anchor, or aliases of aliases that would fill the memory.
+    // An alias without an anchor, or aliases of aliases that would exhaust memory.
     const why = e instanceof Error ? e.message : 'an alias cannot be used'
     return fail([at(offsetOfAlias(document), 'SCENARIO_SYNTAX', why)])
   }

@@ -1,5 +1,5 @@
 /**
- * How long a service expects to take: the adaptive timeout of one CPT, as `timeouts` and `req_timeout` show it.
+ * Service time estimate: the adaptive timeout of one CPT, shown by `timeouts` and `req_timeout`.
  *
  * Source: spec/lustre 6.7, measured A21 (at_history 600 s in four parts, at_min 5 s since 2.16 and 0 before, 10 s before the
  * first RPC). Service time is from arrival to reply, whole seconds, at least 1: the wait in the NRS is part of it.
@@ -28,12 +28,12 @@ export class ServiceEstimate {
     this.#least = leastSeconds
   }
 
-  /** Seconds that a client is told to wait. */
+  /** Timeout told to clients, s. */
   get current(): number {
     return this.#current
   }
 
-  /** The longest so far, s, and when that was, virtual ns. */
+  /** Longest service time so far, s, and when it occurred, virtual ns. */
   get worst(): number {
     return this.#worst
   }
@@ -46,7 +46,7 @@ export class ServiceEstimate {
     return this.#parts ?? Array<number>(PARTS).fill(0)
   }
 
-  /** Takes in one service time. */
+  /** Adds one service time. */
   add(now: number, tookNs: number): void {
     const seconds = Math.max(1, Math.floor(tookNs / NS_PER_S))
     if (!this.#parts) {

@@ -5,7 +5,7 @@ import { clusterOf, rule, served, servedBetween } from '#tests/kits/core/emulato
 const writer = (id: string, clients: string, more = ''): string =>
   `{ id: ${id}, clients: ${clients}, processes: 2, op: write, size_kib: 256, cached: true, shared: f, targets: [t-OST0000], pattern: { kind: continuous }${more} }`
 
-/** Served RPCs by queue, from the classes that each has seen. */
+/** Served RPCs by queue, from the counters of the classes. */
 const queuesOf = (c: EmulatedCluster): Record<string, number> => {
   const rules = c.oss[0]!.service.rules()
   return Object.fromEntries(rules.map((r) => [`${r.queue} ${r.name}`, r.ref]))
@@ -16,12 +16,12 @@ describe('a shared range', () => {
     const c = clusterOf([writer('1.a', '[1]'), writer('2.b', '[2]')])
     c.sim.runUntil(10e9)
     expect(queuesOf(c)).toEqual({ 'reg default': 0, 'hp default': 2 })
-    // The lock goes to and fro: both write back equally often.
+    // The lock alternates: both write back equally often.
     expect(served(c, '1.a')).toBeGreaterThan(1000)
     expect(Math.abs(served(c, '1.a') - served(c, '2.b'))).toBeLessThanOrEqual(1)
     const [a, b] = c.jobs
     expect(a!.waits.count).toBeGreaterThanOrEqual(served(c, '1.a'))
-    // Who waits, waits for a write-back of 0.2 ms and its way there and back.
+    // Each wait is for a write-back of 0.2 ms and its round trip.
     expect(b!.waits.max).toBeLessThan(3e6)
     expect(c.osts[0]!.jobStats.read()).toContain(`samples: ${String(served(c, '1.a')).padStart(11)}, unit: bytes`)
   })
@@ -39,7 +39,7 @@ describe('a shared range', () => {
     const c = clusterOf([writer('1.a', '[1]'), writer('2.b', '[2, 3]')])
     rule(c, 'hp start r jobid={1.a} rate=2')
     c.sim.runUntil(20e9)
-    // Each round through three clients has one write-back of the held job.
+    // Each cycle through three clients has one write-back of the throttled job.
     expect(Math.abs(served(c, '1.a') - 42)).toBeLessThanOrEqual(3)
     expect(Math.abs(served(c, '2.b') - 2 * served(c, '1.a'))).toBeLessThanOrEqual(4)
   })
@@ -52,7 +52,7 @@ describe('a shared range', () => {
     expect(servedBetween(c, '1.a', 1, 3) / 2).toBeGreaterThan(200)
   })
 
-  it('is left alone when its jobs have ended', () => {
+  it('causes no RPCs when its jobs have ended', () => {
     const c = clusterOf([writer('1.a', '[1]', ', stop_s: 2'), writer('2.b', '[2]', ', stop_s: 3')])
     c.sim.runUntil(20e9)
     const all = served(c, '1.a') + served(c, '2.b')

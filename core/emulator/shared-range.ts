@@ -1,26 +1,27 @@
 /**
- * A range of a file that several clients write through their caches, one of them at a time under a PW lock.
+ * Range of a file that several clients write through their caches, one at a time under a PW lock.
  *
- * The client that holds the lock writes to its cache. When another one wants it, the lock is called back: the holder writes
- * back what it has, in the server's high-priority queue, and gives the lock up (measured part 2, 7). What nobody asks for is
- * written back after some seconds, like all dirty pages, in the regular queue. Of the lock manager only this is played: the
- * range is one lock, clients wait in order of arrival, and a callback or an enqueue takes one or two network latencies.
+ * The client that holds the lock writes to its cache. When another client requests the lock, the server revokes it: the holder
+ * writes back its data through the server's high-priority queue, and releases the lock (measured part 2, 7). Data that no other
+ * client requests is written back after some seconds, like all dirty pages, in the regular queue. The lock manager is reduced
+ * to this: the range is one lock, clients wait in order of arrival, and a callback or an enqueue takes one or two network
+ * latencies.
  */
 import { NS_PER_S } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
 import type { EmulatedClient } from './client.ts'
 import type { Rpc } from './rpc.ts'
 
-/** How long a write into the cache takes: a system call, and a copy at 5 GB/s. */
+/** Duration of a write into the cache: a system call, and a copy at 5 GB/s. */
 const CALL_NS = 20_000
 const COPY_NS_PER_BYTE = 0.2
-/** Age at which dirty pages are written back unasked. */
+/** Age at which dirty pages are written back without a request. */
 const DIRTY_NS = 5 * NS_PER_S
 
-/** A write into the range: the RPC that writes it back, and what happens when it is in the cache. */
+/** Write into the range: the RPC that writes it back, and the callback when it is in the cache. */
 export interface CachedWrite {
   readonly client: EmulatedClient
-  /** What writes it back, at once if it is asked for. */
+  /** RPC that writes it back; sent at once if the lock is revoked. */
   readonly rpc: Rpc
   /** Called when the data is in the cache. */
   readonly cached: () => void
@@ -29,7 +30,7 @@ export interface CachedWrite {
 export class SharedRange {
   readonly #sim: Simulation
   #holder: EmulatedClient | undefined
-  /** The newest write that is in the holder's cache alone; earlier ones to the same range are under it. */
+  /** Newest write that only the holder's cache has; it includes earlier ones to the same range. */
   #dirty: CachedWrite | undefined
   #dirtySinceNs = 0
   #isCalledBack = false
@@ -39,7 +40,7 @@ export class SharedRange {
     this.#sim = sim
   }
 
-  /** Clients that wait for the lock now, each write for itself. */
+  /** Number of writes that wait for the lock. */
   get waiting(): number {
     return this.#waiting.length
   }
@@ -87,7 +88,7 @@ export class SharedRange {
     client.issue({ ...rpc, isForced, done })
   }
 
-  /** The lock goes to the client that waits first, for all of its writes that wait. */
+  /** Grants the lock to the first waiting client, for all of its waiting writes. */
   #grant(): void {
     const next = this.#waiting[0]
     this.#isCalledBack = false

@@ -4,7 +4,7 @@ import { utc } from './calendar.ts'
 import { done, exitWith, type Program } from './exec.ts'
 import type { JobScenario } from './scenario.ts'
 
-/** Fields of `-o` that it knows. */
+/** Supported fields of `-o`. */
 const FIELDS = {
   A: (j) => j.id.split('.')[0] ?? j.id,
   D: (j) => String(new Set(j.clients).size),
@@ -16,7 +16,7 @@ const FIELDS = {
 
 const isField = (f: string): f is keyof typeof FIELDS => Object.hasOwn(FIELDS, f)
 
-/** A job in the queue: what it is, and since when it runs, Unix seconds. */
+/** A job in the queue, and its start, Unix seconds. */
 export interface QueuedJob {
   readonly scenario: JobScenario
   readonly startSeconds: number
@@ -27,7 +27,7 @@ const nodesOf = (j: JobScenario): string[] =>
   [...new Set(j.clients)].sort((a, b) => a - b).map((n) => `cn${String(n).padStart(3, '0')}`)
 
 const jobNumber = (j: JobScenario): number => Number(/^\d{1,9}/.exec(j.id)?.[0] ?? 0)
-/** From the end of a job id of the form `%j.%e.u%u`. */
+/** User id from a job id of the form `%j.%e.u%u`. */
 const userId = (j: JobScenario): number => Number(/\.u(\d{1,9})$/.exec(j.id)?.[1] ?? 1000)
 const PARTITION = 'compute'
 
@@ -37,7 +37,7 @@ const number = (n: number): { set: true; infinite: false; number: number } => ({
   number: n,
 })
 
-/** As data_parser v0.0.40 (Slurm 23.11) has a queue, with the fields that tell who a job is and where it runs. */
+/** JSON of the queue in data_parser v0.0.40 (Slurm 23.11), reduced to the fields that identify a job and its nodes. */
 function asJson(queue: readonly QueuedJob[], args: readonly string[]): ByteText {
   const jobs = queue.map(({ scenario: j, startSeconds }) => ({
     account: j.account,
@@ -63,14 +63,14 @@ function asJson(queue: readonly QueuedJob[], args: readonly string[]): ByteText 
   return `${asBytes(JSON.stringify({ jobs, meta, errors: [], warnings: [] }, null, 2))}\n`
 }
 
-/** Names as a scenario has them are byte texts already; JSON of Slurm escapes what is no ASCII. */
+/** Names of a scenario are byte texts already; Slurm's JSON escapes non-ASCII. */
 const asBytes = (json: string): ByteText =>
   json.replace(/[\x7f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
- * The program: jobs in the queue now, one line each in the format of `-o`, without a head line under `-h`; `--json` instead.
+ * `squeue`: the jobs in the queue now, one line each in the format of `-o`, no header with `-h`; `--json` instead.
  *
- * @param queued  the jobs in the queue at the instant of the call.
+ * @param queued  jobs in the queue at the time of the call.
  */
 export function squeue(queued: () => readonly QueuedJob[]): Program {
   return (args) => {
@@ -89,7 +89,7 @@ const localTime = (unixSeconds: number): string => {
   return `${date}T${time}`
 }
 
-/** `scontrol show job [-o]`: a job a line with `-o`, else a block each. */
+/** `scontrol show job [-o]`: one line per job with `-o`, else a block each. */
 export function scontrol(queued: () => readonly QueuedJob[]): Program {
   return (args) => {
     const words = args.filter((a) => !a.startsWith('-'))

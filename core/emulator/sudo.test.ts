@@ -46,7 +46,7 @@ User ops may run the following commands on oss01:
   })
 })
 
-describe('what a node tells about itself', () => {
+describe('system tools of a node', () => {
   it('answers as the tools of a real machine do', () => {
     const sim = new Simulation()
     const node = new EmulatedNode(sim, { name: 'oss01', roles: ['oss'], epochSeconds: 1_767_225_600 })

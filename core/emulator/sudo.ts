@@ -1,7 +1,7 @@
 /**
- * `sudo` of an emulated node, as sudo 1.9 answers without a terminal: what a user's entries in sudoers allow runs as root without a
- * password, and everything else asks for one that nobody can type. Entries are as sudoers has them, `/usr/sbin/lctl get_param version`,
- * with its wildcards and backslashes, or `ALL`.
+ * `sudo` of an emulated node, as sudo 1.9 behaves without a terminal: commands allowed by the user's sudoers entries run as
+ * root without a password, all others fail because a password is required. Entries are in sudoers syntax, `/usr/sbin/lctl
+ * get_param version`, with its wildcards and backslashes, or `ALL`.
  */
 import { done, exitWith, type ExecResult } from './exec.ts'
 import type { NodeUser } from './lctl/host.ts'
@@ -12,7 +12,7 @@ const USAGE = 'usage: sudo [-n] [-l] | sudo [-n] [--] command [arg ...]\n'
 
 export interface SudoSite {
   readonly hostname: string
-  /** Path of a program on root's PATH, and of one that was given by its path. */
+  /** Path of a program on root's PATH, or of one given by its path. */
   readonly pathOf: (name: string) => string | undefined
   readonly runAsRoot: (words: readonly string[]) => ExecResult
 }
@@ -44,7 +44,7 @@ export function sudo(args: readonly string[], user: NodeUser, site: SudoSite): E
     isListing ||= arg.includes('l')
   }
   const [name, ...rest] = args.slice(i)
-  // Nothing is granted without a password: the list of what is with one is not shown without it either.
+  // Without any NOPASSWD entry, even the list of permitted commands requires a password.
   const refused = exitWith(1, 'sudo: a password is required\n')
   if (isListing && name === undefined)
     return grants.length === 0 && !isRoot ? refused : list(user, grants, site.hostname)

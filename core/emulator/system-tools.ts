@@ -1,4 +1,4 @@
-/** Programs that tell about a node itself: its clock, its kernel, its processors, its user. */
+/** Programs that report on the node itself: its clock, kernel, processors and user. */
 import type { ByteText } from '../lustre/text.ts'
 import { utc } from './calendar.ts'
 import { done, exitWith, type ExecResult, type Program } from './exec.ts'
@@ -7,22 +7,22 @@ import type { NodeUser } from './lctl/host.ts'
 const RELEASE = '5.14.0-427.31.1_lustre.el9.x86_64'
 const NS_PER_CENTISECOND = 10_000_000
 
-/** What a node's clocks say. */
+/** Clocks of a node. */
 export interface NodeClock {
-  /** The simulation's own instant. */
+  /** Simulation time, ns. */
   nowNs(): number
   unixNs(): bigint
-  /** Since its start. */
+  /** Time since its boot, ns. */
   upNs(): number
 }
 
-/** `/proc/uptime` of a node whose processors do nothing else. */
+/** `/proc/uptime` of a node whose processors are otherwise idle. */
 export function uptime(clock: NodeClock, processors: number): ByteText {
   const text = (ns: number): string => (Math.floor(ns / NS_PER_CENTISECOND) / 100).toFixed(2)
   return `${text(clock.upNs())} ${text(clock.upNs() * processors)}\n`
 }
 
-/** `date [-u] [+FORMAT]` with the sequences that a program asks for; a node's time zone is UTC. */
+/** `date [-u] [+FORMAT]` with the sequences that Sluice uses; a node's time zone is UTC. */
 function tellDate(args: readonly string[], clock: NodeClock): ExecResult {
   const rest = args[0] === '-u' ? args.slice(1) : args
   const [format = '+%a %b %e %H:%M:%S %Z %Y'] = rest
@@ -70,14 +70,14 @@ function id({ name, uid }: NodeUser, args: readonly string[]): ExecResult {
   return exitWith(1, 'id: only -u and -un are known to this emulated shell\n')
 }
 
-/** No process of an emulated node lives long enough to be sent a signal: a command takes no time. */
+/** Commands take no time, so no process exists that could receive a signal. */
 function kill(args: readonly string[]): ExecResult {
   const [, pid] = /^(?:-s \w+ |-\w+ )?(?:-- )?(-?\d{1,10})$/.exec(args.join(' ')) ?? []
   if (pid === undefined) return exitWith(2, 'kill: usage: kill [-s SIGNAL] [--] PID\n')
   return exitWith(1, `kill: (${pid}) - No such process\n`)
 }
 
-/** The tools of a node for one user. */
+/** Tools of a node for one user. */
 export function systemTools(
   { hostname, clock, processors }: { hostname: string; clock: NodeClock; processors: () => number },
   user: NodeUser,

@@ -37,8 +37,12 @@ describe('systemctl', () => {
     )
     expect(JSON.parse(out("systemctl list-timers 'sluice-*' --output=json"))).toEqual([
       {
-        ...{ next: 1_767_227_400_000_000, left: 1_800_000_000, last: 0, passed: 0 },
-        ...{ unit: 'sluice-a.timer', activates: 'sluice-a.service' },
+        next: 1_767_227_400_000_000,
+        left: 1_800_000_000,
+        last: 0,
+        passed: 0,
+        unit: 'sluice-a.timer',
+        activates: 'sluice-a.service',
       },
     ])
     expect(out("systemctl list-units '*.timer' --all --no-legend --plain")).toBe(
@@ -57,7 +61,7 @@ describe('systemctl', () => {
     sim.runUntil(2.5e9)
     const asked = '--property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart'
     const timer = 'NextElapseUSecMonotonic=30min\nId=sluice-a.timer\nActiveState=active\nSubState=waiting\n'
-    // The service that waits is inactive: a pattern alone does not find it.
+    // The waiting service is inactive: a pattern alone does not match it.
     expect(out(`systemctl show ${asked} 'sluice-*.timer' 'sluice-*.service'`)).toBe(timer)
     expect(out(`systemctl show --all ${asked} 'sluice-*.timer' 'sluice-*.service'`)).toBe(
       'NextElapseUSecMonotonic=30min\nId=sluice-a.timer\nActiveState=active\nSubState=waiting\n\n' +

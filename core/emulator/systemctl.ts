@@ -1,9 +1,9 @@
 /**
- * `systemctl` of an emulated node: the state of the system, and the node's transient timers, each with the service that it starts. A node
- * has no other unit. It answers as systemd 252, or as 257 where the node has that; a test compares it with what both were recorded to
- * answer.
+ * `systemctl` of an emulated node: the system state, and the node's transient timers, each with the service that it starts; a
+ * node has no other units. It answers as systemd 252, or as 257 if the node has that; a test compares it with recorded answers
+ * of both.
  *
- * Of units that a pattern names, inactive ones are left out unless --all is given: the service of a timer that waits is inactive.
+ * A pattern matches inactive units only with --all; the service of a waiting timer is inactive.
  */
 import { NS_PER_S } from '../base/units.ts'
 import { utc } from './calendar.ts'
@@ -28,7 +28,7 @@ export function timestamp(unixNs: bigint): string {
   return `${weekday} ${date} ${time} UTC`
 }
 
-/** As format_timestamp_relative of systemd words a time to come. */
+/** Future time in the format of systemd's format_timestamp_relative. */
 function left(ns: number): string {
   const s = Math.floor(ns / NS_PER_S)
   const part = (unit: number, name: string): string => `${Math.floor(s / unit)}${name}`
@@ -43,7 +43,7 @@ function left(ns: number): string {
   return `${Math.floor(ns / 1e6)}ms left`
 }
 
-/** As format_timespan of systemd has a span, to the microsecond: `1h 30min 2.500000s`. */
+/** Time span in the format of systemd's format_timespan, to the microsecond: `1h 30min 2.500000s`. */
 export function span(us: number): string {
   if (us === 0) return '0'
   const parts: string[] = []
@@ -62,7 +62,7 @@ export function span(us: number): string {
 
 const unitOf = (name: string): string => (/\.[a-z]+$/.test(name) ? name : `${name}.service`)
 
-/** Columns as wide as their widest cell; the last one is not padded. */
+/** Columns as wide as their widest cell; no padding after the last one. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, i) => Math.max(...rows.map((r) => (r[i] ?? '').length))) ?? []
   const last = widths.length - 1
@@ -76,7 +76,7 @@ interface Options {
   readonly isAll: boolean
   readonly isJson: boolean
   readonly isQuiet: boolean
-  /** The value alone, of `show`. */
+  /** `--value` of `show`: prints values without names. */
   readonly isValue: boolean
   readonly properties: readonly string[] | undefined
   readonly types: readonly string[] | undefined
@@ -149,7 +149,7 @@ export class Systemctl {
     }
   }
 
-  /** Timers whose unit a pattern names; all where there is none. */
+  /** Timers whose unit matches a pattern; all if there are no patterns. */
   #chosen({ names, types }: Options): readonly TransientTimer[] {
     if (types && !types.includes('timer')) return []
     return this.#timers.all.filter(
@@ -167,7 +167,10 @@ export class Systemctl {
       const rows = chosen.map((t) => ({
         next: Number(this.#unixNs(t) / 1000n),
         left: Math.floor((this.#clock.upNs() + t.at - this.#clock.nowNs()) / US),
-        ...{ last: 0, passed: 0, unit: `${t.unit}.timer`, activates: `${t.unit}.service` },
+        last: 0,
+        passed: 0,
+        unit: `${t.unit}.timer`,
+        activates: `${t.unit}.service`,
       }))
       return done(`${JSON.stringify(rows)}\n`)
     }
@@ -192,7 +195,7 @@ export class Systemctl {
           const state = kind === 'timer' ? ['active', 'waiting'] : ['inactive', 'dead']
           return [`${t.unit}.${kind}`, 'loaded', ...state, t.description.replace(/[\x00-\x1f\x7f]/g, ' ')]
         })
-    // Services first, as units are ordered by their kind.
+    // Services first: systemctl sorts units by type.
     const rows = [...(isAll ? of('service') : []), ...of('timer')]
     if (o.isJson) {
       const objects = rows.map(([unit, load, active, sub, description]) => ({ unit, load, active, sub, description }))
@@ -203,7 +206,7 @@ export class Systemctl {
     return done(`${all}${rows.length > 0 ? '\n' : ''}${rows.length} loaded units listed.\n`)
   }
 
-  /** Properties of a unit that is loaded: a timer, or the service that it will start. */
+  /** Properties of a loaded unit: a timer, or the service that it will start. */
   #properties(t: TransientTimer, kind: 'timer' | 'service'): Readonly<Record<string, string>> {
     const names = { Id: `${t.unit}.${kind}`, Names: `${t.unit}.${kind}`, Description: t.description, Transient: 'yes' }
     if (kind === 'timer') {

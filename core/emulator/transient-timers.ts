@@ -1,6 +1,6 @@
 /**
- * `systemd-run --on-active=`: commands that a node runs once, later, as root. As systemd 252 or 257 has them, but a timer fires at its
- * instant, whatever its AccuracySec.
+ * `systemd-run --on-active=`: commands that a node runs once, later, as root. Output as of systemd 252 or 257; a timer fires
+ * exactly on time, regardless of its AccuracySec.
  */
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import type { Simulation } from '../sim/simulation.ts'
@@ -26,28 +26,28 @@ function parseSpan(text: string): number | undefined {
   return ns
 }
 
-/** Releases of systemd that differ in what they print: Debian 12's and 13's. */
+/** Releases of systemd whose output differs: those of Debian 12 and 13. */
 export type SystemdVersion = 252 | 257
 
-/** A word as systemd 257 prints it in a command line. */
+/** Quotes a word of a command line as systemd 257 does. */
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["\\$`]/g, '\\$&')}"`
 
-/** Description that systemd gives a unit without one. */
+/** Default description of a unit in systemd. */
 const described = (argv: readonly string[], version: SystemdVersion): string =>
   version === 252 ? argv.join(' ') : `[systemd-run] ${argv.map(quoted).join(' ')}`
 
 export interface TransientTimer {
-  /** Without `.timer`. */
+  /** Name without `.timer`. */
   readonly unit: string
-  /** Virtual ns. */
+  /** Expiry, virtual ns. */
   readonly at: number
   readonly description: string
-  /** What it runs, the program by its path. */
+  /** Command to run, the program by its path. */
   readonly argv: readonly string[]
 }
 
-/** Options without a value that change nothing here. */
+/** Options without a value that have no effect here. */
 const FLAGS = new Set(['--collect', '-G', '--no-block', '--no-ask-password'])
 
 interface Order {
@@ -58,7 +58,7 @@ interface Order {
   command: readonly string[]
 }
 
-/** @returns what systemd-run says of a wrong option. */
+/** @returns the parsed options, or the error message of systemd-run. */
 function parseOptions(args: readonly string[]): Order | string {
   const order: Order = { unit: '', span: undefined, description: undefined, isQuiet: false, command: [] }
   let i = 0
@@ -90,9 +90,9 @@ function parseOptions(args: readonly string[]): Order | string {
 export class TransientTimers {
   readonly #sim: Simulation
   readonly #run: (words: readonly string[]) => void
-  /** Path of a program that root has. */
+  /** Path of a program on root's PATH. */
   readonly #pathOf: (name: string) => string | undefined
-  /** By unit; each start is an object of its own. */
+  /** By unit; each start creates a new object. */
   readonly #timers = new Map<string, TransientTimer>()
   readonly #version: SystemdVersion
 
@@ -108,12 +108,12 @@ export class TransientTimers {
     this.#pathOf = pathOf
   }
 
-  /** Names and instants (virtual ns) of the pending timers. */
+  /** Pending timers: expiry (virtual ns) by name. */
   get pending(): ReadonlyMap<string, number> {
     return new Map([...this.#timers].map(([unit, { at }]) => [unit, at]))
   }
 
-  /** The pending timers, the next one first. */
+  /** Pending timers, the next one first. */
   get all(): readonly TransientTimer[] {
     return [...this.#timers.values()].sort((a, b) => a.at - b.at)
   }
@@ -148,7 +148,7 @@ export class TransientTimers {
     const timer: TransientTimer = { unit, at: this.#sim.now + span, description, argv }
     this.#timers.set(unit, timer)
     this.#sim.at(timer.at, () => {
-      // A unit that was stopped, and perhaps made again, is another timer.
+      // A unit that was stopped, and possibly started again, is another timer.
       if (this.#timers.get(unit) !== timer) return
       this.#timers.delete(unit)
       this.#run(argv)
@@ -157,13 +157,13 @@ export class TransientTimers {
     return exitWith(0, order.isQuiet ? '' : said)
   }
 
-  /** Whether a path is that of a pending timer's unit file: systemd keeps one until the timer is stopped or has fired. */
+  /** True if a path is the unit file of a pending timer; systemd keeps the file until the timer is stopped or has fired. */
   hasFile(path: string): boolean {
     const [, unit] = /^\/run\/systemd\/transient\/([^/]+)\.timer$/.exec(path) ?? []
     return unit !== undefined && this.#timers.has(unit)
   }
 
-  /** Takes a timer away; false where there is none. */
+  /** Stops and removes a timer; false if it does not exist. */
   stop(unit: string): boolean {
     return this.#timers.delete(unit)
   }

@@ -1,4 +1,4 @@
-/** One user's shell on a node: which programs are on the PATH, which files can be read and written. */
+/** A user's shell session on a node: programs on the PATH, and readable and writable files. */
 import { fail, ok, type Result } from '../base/result.ts'
 import { errnoText, type Errno } from '../lustre/errno.ts'
 import { profileOf } from '../lustre/profile.ts'
@@ -16,22 +16,22 @@ import { sudo } from './sudo.ts'
 import { systemTools, uptime, type NodeClock } from './system-tools.ts'
 
 const LCTL = '/usr/sbin/lctl'
-/** What a shell has in itself; some of them are programs as well. */
+/** Builtins of the shell; some exist as programs too. */
 const BUILTINS = 'cd command echo eval exit false kill printf test true'.split(' ')
 const ALSO_PROGRAMS = 'echo false kill printf test true'.split(' ')
-/** Of a node without Lustre, which tells nothing of its processors. */
+/** Number of processors on a node without Lustre, whose count is not known. */
 const PROCESSORS = 8
 
-/** What a session finds on its node. */
+/** Interface of a node to its sessions. */
 export interface SessionNode {
   readonly hostname: string
   readonly clock: NodeClock
   readonly lustre: LustreSide | undefined
   readonly programs: Readonly<Record<string, Program>>
   readonly runAsRoot: (words: readonly string[]) => ExecResult
-  /** Whether systemd keeps a file of that path. */
+  /** True if systemd has a unit file of that path. */
   readonly hasUnitFile: (path: string) => boolean
-  /** Whether a timer waits whose name begins so. */
+  /** True if a pending timer's name has the prefix. */
   readonly hasTimer: (prefix: string) => boolean
 }
 
@@ -56,7 +56,7 @@ export class UserSession {
     })
   }
 
-  /** Runs a program as if its words had been typed, without a shell in between. */
+  /** Runs a program from an argument list, without a shell in between. */
   runWords([name = '', ...args]: readonly string[]): ExecResult {
     return this.#find(name)?.(args, '') ?? exitWith(127, '')
   }
@@ -69,9 +69,9 @@ export class UserSession {
     return this.#lctl && isLoaded(this.#lctl) ? filesOf(this.#lctl.parameters()) : undefined
   }
 
-  /** Where a program of the user's PATH is, or one that is named by its path; undefined where there is none. */
+  /** Path of a program on the user's PATH, or of one given by its path; undefined if it does not exist. */
   pathOf(name: string): string | undefined {
-    // lctl is in /usr/sbin, which Debian puts on root's PATH only.
+    // lctl is in /usr/sbin, which is on root's PATH only (Debian).
     if (name === LCTL || (name === 'lctl' && this.#isRoot)) return this.#lctl && LCTL
     if (name === RULE_HELPER || (name === 'sluice-rule' && this.#isRoot)) return this.#lctl && RULE_HELPER
     const bare = name.replace(/^\/usr\/bin\//, '')
@@ -88,7 +88,7 @@ export class UserSession {
     return BUILTINS.includes(name) ? this.#programs[name] : undefined
   }
 
-  /** What it does with lctl and systemd, it may do as whoever runs it. */
+  /** sluice-rule; it runs lctl and systemd tools with the rights of its user. */
   #ruleHelper(host: LctlHost): Program {
     const { 'systemd-run': systemdRun, systemctl } = this.#programs
     return ruleHelper({
@@ -120,12 +120,12 @@ export class UserSession {
     }
   }
 
-  /** sudo looks on a PATH of its own, which is root's. */
+  /** sudo uses root's PATH. */
   #rootsPath(name: string): string | undefined {
     return this.pathOf(name === 'lctl' ? LCTL : name === 'sluice-rule' ? RULE_HELPER : name)
   }
 
-  /** As many as the CPU partitions have. */
+  /** Number of CPUs over all CPU partitions. */
   get #processors(): number {
     const host = this.#lctl
     const table = host ? runLctl(host, ['get_param', '-n', 'cpu_partition_table']).stdout : ''
@@ -151,7 +151,7 @@ export class UserSession {
     return exitWith(isThere ? 0 : 1, '')
   }
 
-  /** A command takes no time, so it is never cut short. */
+  /** `timeout`: commands take no time, so it never interrupts one. */
   #timeout([span = '', name, ...args]: readonly string[], stdin: ByteText): ExecResult {
     if (name === undefined || !/^\d+(?:\.\d+)?[smhd]?$/.test(span)) {
       return exitWith(125, 'timeout: usage: timeout DURATION COMMAND [ARG]...\n')
@@ -168,7 +168,7 @@ export class UserSession {
     return entry ? readEntry(entry, this.#isRoot) : fail('ENOENT')
   }
 
-  /** Files are parameters; nothing can be made among them, and nothing is kept anywhere else. */
+  /** Opens a parameter for writing; no other files can be created or written. */
   #open(path: string): Result<WriteFile, string> {
     if (!/^\/(?:proc|sys)\//.test(path)) return fail('an emulated node keeps no files')
     if (isHidden(path, this.#isRoot)) return fail(errnoText('EACCES'))

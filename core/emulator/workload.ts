@@ -1,9 +1,8 @@
 /**
- * A job's processes and what they do: closed-loop continuous operations, bursts, or open Poisson arrivals, steadily or in
- * phases.
+ * Processes of a job and their operations: closed-loop continuous, bursts, or open Poisson arrivals, steady or in phases.
  *
- * A process walks its operations and its targets round robin. RPCs of a burst that find all of the process's slots taken wait
- * in the process, so a slow target stretches the burst, as write-back does.
+ * A process cycles through its operations and its targets. RPCs of a burst that find all slots of the process taken wait in the
+ * process, so a slow target prolongs the burst, as in write-back.
  */
 import { randomStream, type RandomStream } from '../base/random.ts'
 import { KIB, NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
@@ -17,13 +16,13 @@ import type { JobScenario } from './scenario.ts'
 import type { Intercept, StagedProcess } from './padll-process.ts'
 import { SharedRange } from './shared-range.ts'
 
-/** What jobs run on. */
+/** Components of the cluster that jobs use. */
 export interface JobSite {
   readonly seed: number
   readonly clients: readonly EmulatedClient[]
   readonly osts: readonly RpcTarget[]
   readonly mdts: readonly RpcTarget[]
-  /** Shared ranges by name, made when first asked for. */
+  /** Shared ranges by name, created on first use. */
   readonly ranges: Map<string, SharedRange>
   /** Puts the processes of jobs under PADLL behind their stages. */
   readonly intercept?: Intercept | undefined
@@ -33,16 +32,16 @@ export class EmulatedJob {
   readonly scenario: JobScenario
   servedRpcs = 0
   servedBytes = 0
-  /** From the wish of the process to the reply (cached writes: until they are in the cache), ns. */
+  /** Time from the process's request to the reply (cached writes: until they are in the cache), ns. */
   readonly waits = new Tally()
-  /** How long stages of PADLL held its operations back, ns. */
+  /** Time that PADLL stages held its operations back, ns. */
   readonly held = new Tally()
-  /** When the last of `total_rpcs` was served. */
+  /** Time when the last of `total_rpcs` was served. */
   finishedNs: number | undefined
   /** Bytes of one data RPC. */
   readonly bytes: number
   #issued = 0
-  /** RPCs that its processes wished for and have not back, those that wait in a process among them. */
+  /** RPCs requested by its processes and not yet returned, including those waiting in a process. */
   waiting = 0
   readonly #sim: Simulation
   readonly #stopNs: number
@@ -55,7 +54,7 @@ export class EmulatedJob {
     for (let p = 0; p < scenario.processes; p++) new Process(sim, this, site, p)
   }
 
-  /** Whether one more RPC may be issued now; counts it if so. */
+  /** Counts one more RPC; false if none may be issued now. */
   claim(): boolean {
     if (this.#sim.now >= this.#stopNs) return false
     if (this.scenario.total_rpcs !== undefined && this.#issued >= this.scenario.total_rpcs) return false
@@ -64,12 +63,12 @@ export class EmulatedJob {
     return true
   }
 
-  /** RPCs that its processes wished for so far. */
+  /** RPCs requested by its processes so far. */
   get wanted(): number {
     return this.#issued
   }
 
-  /** Notes that a process was killed with so many on its hands. */
+  /** Counts the outstanding RPCs of a killed process as lost. */
   lost(rpcs: number): void {
     this.waiting -= rpcs
   }
@@ -78,13 +77,13 @@ export class EmulatedJob {
     return this.#sim.now < this.#stopNs && this.finishedNs === undefined
   }
 
-  /** Notes how long an operation took for the process. */
+  /** Records the duration of an operation for the process. */
   waited(issuedNs: number): void {
     this.waiting--
     this.waits.add(this.#sim.now - issuedNs)
   }
 
-  /** Notes an RPC that a server has served. */
+  /** Records a served RPC. */
   served(bytes: number): void {
     this.servedRpcs++
     this.servedBytes += bytes
@@ -92,7 +91,7 @@ export class EmulatedJob {
   }
 }
 
-/** Who walks what round robin. */
+/** Round-robin iterator. */
 class Round<T> {
   readonly #items: readonly T[]
   #next: number
@@ -109,22 +108,22 @@ class Round<T> {
   }
 }
 
-/** A target as one process reaches it: what is the same for all of its RPCs there. */
+/** Constant part of a process's RPCs to one target. */
 interface Route {
   readonly to: RpcTarget
   readonly nid: string
-  /** The line of its client, once there is one. */
+  /** Queue of its client, once it exists. */
   line: ClientLine | undefined
 }
 
 /** An RPC of a process. */
 interface OwnRpc extends Rpc {
   readonly wishedNs: number
-  /** Of its process when it was issued. */
+  /** Life of its process when it was issued. */
   readonly life: number
 }
 
-/** Open arrivals of one life, before an instant. */
+/** Open arrivals of one life, up to a time. */
 interface Arrivals {
   readonly meanNs: number
   readonly endNs: number
@@ -146,12 +145,12 @@ class Process {
   readonly #random: RandomStream
   #offset = 0
   #underWay = 0
-  /** Instants at which RPCs were wished for that are not yet issued (bursts, open arrivals). */
+  /** Request times of RPCs not yet issued (bursts, open arrivals). */
   #backlog = new Ring<number>()
-  /** One that was killed is another one when it begins again: what the first had under way is no longer its own. */
+  /** Incremented when the process is killed; replies to RPCs of an earlier life are ignored. */
   #life = 0
   #isAlive = false
-  /** Between two phases without a process, and after the last operation. */
+  /** True between phases with a rate and after the last operation. */
   #mayEnd = false
 
   constructor(sim: Simulation, job: EmulatedJob, site: JobSite, number: number) {
@@ -193,7 +192,7 @@ class Process {
     else this.#arrive({ meanNs: NS_PER_S / pattern.rate, endNs: Infinity, life: this.#life })
   }
 
-  /** What it had under way goes on to the server and comes back to nobody. */
+  /** Kills the process; its RPCs in flight continue to the server, and their replies are ignored. */
   #die(): void {
     this.#job.lost(this.#underWay + this.#backlog.size)
     this.#life++
@@ -202,7 +201,7 @@ class Process {
     this.#backlog = new Ring<number>()
   }
 
-  /** Phase `at` of the pattern, then the next one. */
+  /** Runs phase `at` of the pattern, then the next one. */
   #phase(at: number, life: number): void {
     const { pattern } = this.#job.scenario
     if (pattern.kind !== 'phases' || life !== this.#life) return
@@ -223,13 +222,13 @@ class Process {
     this.#endIfIdle()
   }
 
-  /** A staged process that has nothing more to do leaves its stage. */
+  /** Takes an idle process out of its stage. */
   #endIfIdle(): void {
     if (!this.#staged || this.#underWay > 0 || this.#backlog.size > 0) return
     if (this.#mayEnd || !this.#job.running) this.#staged.end()
   }
 
-  /** Waits for as long as its program computes, then asks for the next one. */
+  /** Waits for the think time, then issues the next RPC. */
   #think(life: number): void {
     const { pattern } = this.#job.scenario
     const meanMs = pattern.kind === 'continuous' ? pattern.think_ms : 0
@@ -268,7 +267,7 @@ class Process {
     else this.#backlog.push(this.#sim.now)
   }
 
-  /** What follows an answer: the next round of a continuous process, or what waits in the process. */
+  /** Continues after a reply: next round of a continuous process, or the next RPC waiting in the process. */
   #goOn(): void {
     if (this.#isContinuous) return this.#think(this.#life)
     const since = this.#backlog.shift()
@@ -293,7 +292,7 @@ class Process {
     })
   }
 
-  /** An RPC came back. What goes through a cache was over for the process when it was there. */
+  /** Handles a reply. A cached write had already ended for the process when it reached the cache. */
   readonly #answered = (rpc: Rpc): void => {
     this.#job.served(rpc.bytes)
     if (this.#range) return
@@ -324,7 +323,7 @@ class Process {
       uid,
       gid,
       projid,
-      // Nodemaps are not played: every client is in the default one.
+      // Nodemaps are not emulated: every client is in the default one.
       nodemap: 0,
       object: this.#object,
       target: to.name,

@@ -1,8 +1,8 @@
 /**
- * Admission control: whether a node can still keep all reservations with a new one (Definition 2, spec/haechi 9).
+ * Admission control: checks whether a node can keep all reservations with a new one (Definition 2, spec/haechi 9).
  *
- * Static checks admit equality. The finishing time under equal shares is told with every answer and refuses only where the
- * settings say so: the paper admits its own Example 2, which cannot be kept.
+ * Static checks admit equality. The finishing time under equal shares is part of every answer and refuses only if the settings say so:
+ * the paper admits its own Example 2, which cannot be kept.
  */
 import type { Failure } from '../base/result.ts'
 import { NS_PER_S } from '../base/units.ts'
@@ -15,9 +15,9 @@ export type AdmissionReason = 'aggregate' | 'local' | 'fluid'
 export interface AdmissionAnswer {
   readonly isAdmitted: boolean
   readonly reasons: readonly AdmissionReason[]
-  /** Sum of all reservations with the new one. */
+  /** Sum of all reservations including the new one. */
   readonly total: number
-  /** Tokens over the aggregate and over the local capacity; <= 0 where it is enough. */
+  /** Tokens above the aggregate and above the local capacity; <= 0 if it suffices. */
   readonly aggregateOver: number
   readonly localOver: number
   /** F, ns. */
@@ -28,7 +28,7 @@ export interface AdmissionAnswer {
 export interface AdmissionInput {
   readonly admitted: readonly number[]
   readonly reservation: number
-  /** C_G is the capacity as estimated now, C_L as profiled, I/O/s. */
+  /** C_G is the current capacity estimate, C_L the profiled one, I/O/s. */
   readonly capacity: CapacityProfile
   readonly periodNs: number
   readonly fluid: boolean
@@ -50,7 +50,7 @@ export function admission(input: AdmissionInput): AdmissionAnswer {
 
 const CODES = { aggregate: 'E_AGGREGATE_CAPACITY', local: 'E_LOCAL_CAPACITY', fluid: 'E_FLUID_FINISH' } as const
 
-/** Which capacity a reservation is over and by how much; null when it is admitted. */
+/** Returns the capacity that a reservation exceeds and by how much; null if it is admitted. */
 export function admissionRefusal(input: AdmissionInput): Failure | null {
   const bad = checkTokens('The reservation', input.reservation)
   if (bad) return bad
@@ -58,19 +58,19 @@ export function admissionRefusal(input: AdmissionInput): Failure | null {
   const [reason] = answer.reasons
   if (reason === undefined) return null
   const why = answer.reasons.map((r) => {
-    if (r === 'aggregate') return `all reservations together are ${answer.aggregateOver} I/Os over the node's capacity`
-    if (r === 'local') return `it is ${answer.localOver} I/Os over what one client can do in a period`
+    if (r === 'aggregate') return `all reservations together exceed the node's capacity by ${answer.aggregateOver} I/Os`
+    if (r === 'local') return `it exceeds the capacity of one client by ${answer.localOver} I/Os a period`
     return `under equal shares all reservations finish ${(answer.finishNs - input.periodNs) / 1e6} ms after the period`
   })
   return {
     code: CODES[reason],
     what: `A reservation of ${input.reservation} I/Os a period is refused`,
     why: why.join('; '),
-    unaffected: 'Admitted clients keep theirs.',
+    unaffected: 'Admitted clients keep their reservations.',
   }
 }
 
-/** The local constraint at time t: R - N(t) <= (T - t) C_L. A detector for backlogged clients, never a reason to refuse. */
+/** The local constraint at time t: R - N(t) <= (T - t) C_L. Detects backlogged clients; never a reason to refuse. */
 export function localConstraint(
   reservation: number,
   completed: number,

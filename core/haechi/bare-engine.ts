@@ -1,4 +1,4 @@
-/** A client without QoS: requests become I/Os as far as the window allows. The bare system, and traffic from outside. */
+/** Client without QoS: requests become I/Os as far as the window allows. Models the bare system and outside traffic. */
 export class BareEngine {
   readonly #post: (n: number) => void
   readonly #window: number
@@ -21,7 +21,7 @@ export class BareEngine {
   get hasRoom(): boolean {
     return this.#inflight < this.#window
   }
-  /** Since the beginning. */
+  /** Since the start. */
   get completed(): number {
     return this.#completed
   }

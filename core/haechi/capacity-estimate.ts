@@ -1,7 +1,7 @@
 /**
  * Adaptive capacity estimation, once a period (Algorithm 1, spec/haechi 8).
  *
- * Deviations by default: U >= omega - slack instead of U == omega (A4, A14), a rise empties the history (A13). Both are settings.
+ * Default deviations: U >= omega - slack instead of U == omega (A4, A14), an increase clears the history (A13). Both are settings.
  */
 import type { CapacityProfile, HaechiSettings } from './settings.ts'
 import { profiledTokens } from './settings.ts'
@@ -9,7 +9,7 @@ import { profiledTokens } from './settings.ts'
 export interface EstimatorRule {
   readonly rule: 'ge' | 'literal'
   readonly slack: number
-  /** Lower bound of a U that is believed. */
+  /** Lower bound of a plausible U. */
   readonly omegaMin: number
   /** M. */
   readonly history: number
@@ -25,7 +25,7 @@ export interface CapacityEstimate {
   readonly window: readonly number[]
 }
 
-/** `increase`: capacity may be under-estimated; `average`: it is learnt; `keep`: demand was low. */
+/** `increase`: capacity may be underestimated; `average`: learned from the history; `keep`: demand was low. */
 export type EstimatorAction = 'increase' | 'average' | 'keep'
 
 export function estimateCapacity(
@@ -44,7 +44,7 @@ export function estimateCapacity(
   return { estimate: { omega: mean, window: kept }, action: 'average' }
 }
 
-/** The rule that settings and a profile make. */
+/** Builds the rule from settings and a profile. */
 export function estimatorRule({ estimator: e, periodNs }: HaechiSettings, profile: CapacityProfile): EstimatorRule {
   const profiled = profiledTokens(profile, periodNs)
   return {

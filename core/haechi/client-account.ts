@@ -1,7 +1,33 @@
-/** What the QoS monitor keeps of one client: its reservation, what it last reported, how long it has been silent. */
+/** The QoS monitor's account of one client: reservation, last report, time without reports. */
 import { residualBound } from './decay.ts'
-import { OverReservation } from './over-reservation.ts'
 import type { SlotReport } from './token-memory.ts'
+
+/**
+ * Detects clients that reserve more than they use (end of Algorithm 1): counts consecutive periods with N_i < R_i and alerts the client
+ * once at `alertAfter`. A client without a reservation never counts.
+ */
+class OverReservation {
+  readonly #alertAfter: number
+  #periods = 0
+
+  constructor(alertAfter: number) {
+    this.#alertAfter = alertAfter
+  }
+
+  /** Consecutive periods in which the reservation was not used up. */
+  get periods(): number {
+    return this.#periods
+  }
+
+  /** Adds one period; returns true when the alert is due. */
+  period(reservation: number, completed: number): boolean {
+    if (completed >= reservation) {
+      this.#periods = 0
+      return false
+    }
+    return ++this.#periods === this.#alertAfter
+  }
+}
 
 export class ClientAccount {
   readonly client: number
@@ -19,13 +45,13 @@ export class ClientAccount {
   residual = 0
   completed = 0
   yielded = 0
-  /** Instant at which the last new report was seen, or S3 was sent. */
+  /** Time of the last new report, or of S3. */
   heardAt = 0
   isAtRisk = false
   isSilent = false
   isBad = false
   #beat = -1
-  /** Silent since before this period began: it cannot have used a token of it. */
+  /** Silent since before this period began, so it cannot have used any of its tokens. */
   #wasSilent = false
 
   constructor(client: number, slot: number, reservation: number, limit: number | null, alertAfter: number) {
@@ -50,7 +76,7 @@ export class ClientAccount {
     this.#wasSilent = this.isSilent
   }
 
-  /** Takes the slot's content in; returns why a report of this epoch is ignored, null when there is nothing to say. */
+  /** Reads the slot; returns the reason for ignoring a report of this epoch, or null. */
   take(report: SlotReport, epoch: number, now: number): string | null {
     if (report.epoch !== (epoch & 255) || report.beat === this.#beat) return null
     if (report.residual > this.reservation) return `residual ${report.residual} of ${this.reservation} reserved`
@@ -67,7 +93,7 @@ export class ClientAccount {
     return null
   }
 
-  /** Residual that the node must still expect: a silent client's decays without it (A20). */
+  /** Residual reservation that the node must still expect; that of a silent client decays without it (A20). */
   expected(elapsedNs: number, periodNs: number): number {
     if (this.hasLeft) return 0
     if (!this.isSilent) return this.residual
@@ -75,8 +101,8 @@ export class ClientAccount {
   }
 
   /**
-   * Tokens that are back: those it said it yielded, and those it cannot use any more. Of a client that fell silent before its
-   * first report nobody knows what it used: nothing is back.
+   * Tokens returned: those reported as yielded, and those that can no longer be used. If a client fell silent before its first report,
+   * its use is unknown and nothing is returned.
    */
   returned(elapsedNs: number, periodNs: number): number {
     if (!this.hasReport && !this.#wasSilent) return 0

@@ -1,6 +1,6 @@
 /**
- * Tokens are conserved in every period of random runs: small nodes, clients that join, leave, crash, change their reservations and
- * workloads in the middle of periods, a capacity that moves. RUNS of them here; HAECHI_RUNS=10000 was run by hand.
+ * Conservation of tokens in every period of random runs: small nodes; clients that join, leave, crash or change reservation and workload
+ * mid-period; varying capacity. RUNS of them by default; verified with HAECHI_RUNS=10000.
  */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -55,12 +55,22 @@ it(`conserves tokens in every period of ${RUNS} random runs`, { timeout: 600_000
           settings: {
             ...s.preset,
             conversion: s.budget && s.preset === PAPER_LITERAL ? 'budget' : s.preset.conversion,
-            ...{ periodNs: PERIOD_NS, tickNs: 200_000, checkNs: 200_000, retryNs: 200_000, missedReports: 3 },
-            ...{ window: s.window, phase2Window: Math.ceil(s.window / 2), batch: s.batch, batchRule: s.batchRule },
+            periodNs: PERIOD_NS,
+            tickNs: 200_000,
+            checkNs: 200_000,
+            retryNs: 200_000,
+            missedReports: 3,
+            window: s.window,
+            phase2Window: Math.ceil(s.window / 2),
+            batch: s.batch,
+            batchRule: s.batchRule,
           } satisfies HaechiSettings,
           profile: { globalIops: 157_000, localIops: 40_000 },
           fabric: { ...NODE_DEFAULTS.fabric, conversionNs: s.conversionNs },
-          ...{ seed, slots: 16, samples: { everyNs: 1_000_000, rows: 0 }, clients },
+          seed,
+          slots: 16,
+          samples: { everyNs: 1_000_000, rows: 0 },
+          clients,
         })
         if (!made.ok) {
           expect(made.error.code).toMatch(/^E_(AGGREGATE|LOCAL)_CAPACITY$/)

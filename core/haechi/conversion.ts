@@ -1,8 +1,8 @@
 /**
- * Token conversion: what the pool is refilled to at time t of a period (step T2, spec/haechi 7).
+ * Token conversion: refill target of the pool at time t of a period (step T2, spec/haechi 7).
  *
- * Default `ledger` never hands out more than omega in a period (A7); `literal` is the paper's max(C_G (T - t) - L, 0), which
- * forgets what was already handed out; `budget` bounds by completions instead of grants.
+ * Default `ledger` never grants more than omega in a period (A7); `literal` is the paper's max(C_G (T - t) - L, 0), which ignores tokens
+ * already granted; `budget` bounds by completions instead of grants.
  */
 import { grantedBetween } from './claim.ts'
 import { proportion } from './proportion.ts'
@@ -15,7 +15,7 @@ export interface ConversionInput {
   readonly residual: number
   /** Tokens of this period. */
   readonly omega: number
-  /** Sum of the reservations pushed in this period. */
+  /** Sum of the reservations granted in this period. */
   readonly reserved: number
   /** Reservation tokens that engines yielded in this period. */
   readonly yielded: number
@@ -36,6 +36,6 @@ export function conversionTarget(rule: Exclude<ConversionRule, 'none'>, c: Conve
   return Math.max(0, Math.min(byTime, left))
 }
 
-/** A CAS expected `expected` and found less: what FAAs were granted meanwhile is taken off the target (A8). */
+/** A CAS expected `expected` and found less: subtracts the tokens granted to FAAs in between from the target (A8). */
 export const lowerTarget = (target: number, expected: number, found: number): number =>
   Math.max(0, target - grantedBetween(expected, found))

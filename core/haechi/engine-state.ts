@@ -1,9 +1,9 @@
-/** What a QoS engine holds, waits for and has counted. */
+/** State and counters of a QoS engine. */
 
-/** What `pump` waits for: nothing, the answer of a FAA, or a pool that holds tokens again. */
+/** Condition that `pump` waits for: none, the reply to a FAA, or a pool with tokens again. */
 export type EngineWait = 'none' | 'faa' | 'pool'
 
-/** What an engine holds at an instant. */
+/** State of an engine at one time. */
 export interface EngineState {
   readonly epoch: number
   readonly reservation: number
@@ -12,7 +12,7 @@ export interface EngineState {
   readonly reservationTokens: number
   /** g. */
   readonly globalTokens: number
-  /** Epoch whose pool g was claimed from. */
+  /** Epoch of the pool that g was claimed from. */
   readonly globalEpoch: number
   /** N. */
   readonly completed: number
@@ -22,7 +22,7 @@ export interface EngineState {
   readonly wait: EngineWait
 }
 
-/** Since the engine began. */
+/** Totals since the engine started. */
 export interface EngineTotals {
   pushed: number
   claimed: number
@@ -32,7 +32,7 @@ export interface EngineTotals {
   voidedReservation: number
   voidedGlobal: number
   completed: number
-  /** FAAs posted; answers by what they granted. */
+  /** FAAs posted; replies by amount granted. */
   faas: number
   faaFull: number
   faaPartial: number

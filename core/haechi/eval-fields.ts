@@ -1,4 +1,4 @@
-/** Reads the fields of one line; the first that is not as it should be is told, and read as something harmless. */
+/** Field reader of one input line; reports the first invalid field and substitutes a harmless value. */
 import type { CapacityProfile } from './settings.ts'
 import type { Word } from './report-word.ts'
 
@@ -6,7 +6,7 @@ export type Json = Readonly<Record<string, unknown>>
 
 /** Most numbers in one list. */
 const MAX_ITEMS = 10_000
-/** Counts and instants of a line: far above any node, far below what a double counts exactly. */
+/** Largest count or time in a line: far above any node, far below the exact range of a double. */
 const MAX_COUNT = 2 ** 43
 
 interface Shared {

@@ -1,6 +1,6 @@
 /**
- * The arithmetic and the state machine of Haechi as a machine interface: one JSON line in, one JSON line out. Input is text from
- * anywhere, so every field is checked here; the answers come from the code that engines and monitors run.
+ * Machine interface to Haechi's arithmetic and state machine: one JSON line in, one JSON line out. Input is untrusted, so every field is
+ * validated; the answers come from the code that engines and monitors run.
  */
 import { sum } from '../base/statistics.ts'
 import { NS_PER_S } from '../base/units.ts'
@@ -9,12 +9,101 @@ import { estimateCapacity } from './capacity-estimate.ts'
 import { usablePart } from './claim.ts'
 import { conversionTarget, remainingCapacity } from './conversion.ts'
 import { decayed, residualBound } from './decay.ts'
-import { clientStep } from './eval-client-step.ts'
 import { Fields, type Json } from './eval-fields.ts'
 import { burstShares, tokenShares } from './fluid.ts'
 import { proportion } from './proportion.ts'
 import { packPair, packReport, unpackPair, unpackReport, type Word } from './report-word.ts'
 import { zipfShares } from './workloads/distributions.ts'
+import type { TokenKind } from './messages.ts'
+import { QosEngine } from './qos-engine.ts'
+import { DEFAULT_SETTINGS } from './settings.ts'
+
+// One event at a QoS engine, for `sluice eval haechi`: state and event in; new state and posted operations out.
+
+interface Action {
+  readonly k: 'io' | 'faa' | 'yield'
+  readonly token?: TokenKind
+  n?: number
+  readonly B?: number
+}
+
+function clientStep(f: Fields): Json {
+  const s = f.object('state')
+  const e = f.object('event')
+  const limit = s.raw.limit ?? null
+  const epoch = s.count('epoch')
+  const window = s.positive('window', DEFAULT_SETTINGS.window)
+  const state = {
+    epoch,
+    reservation: s.count('R'),
+    limit: limit === null ? null : s.count('limit'),
+    reservationTokens: s.count('xi'),
+    globalTokens: s.count('g'),
+    globalEpoch: s.count('gEpoch', epoch),
+    completed: s.count('N'),
+    issued: s.count('issued'),
+    inflight: s.count('inflight'),
+    queued: s.count('queue'),
+    wait: s.oneOf('wait', ['none', 'faa', 'pool'], 'none'),
+  } as const
+  const kind = e.oneOf('k', ['request', 'complete', 'faaReply', 'tick', 't1'], 'request')
+  const periodNs = kind === 'tick' ? e.duration('T_ns') : DEFAULT_SETTINGS.periodNs
+  const batch = e.positive('B', DEFAULT_SETTINGS.batch)
+  const decay = e.oneOf('rule', ['demand', 'literal', 'none'], 'demand')
+  const settings = { ...DEFAULT_SETTINGS, batch, window, phase2Window: window, periodNs, decay }
+
+  const posted = new Map<TokenKind, number>()
+  const faas: number[] = []
+  const port = {
+    postIo: (n: number, token: TokenKind) => void posted.set(token, (posted.get(token) ?? 0) + n),
+    faa: (take: number) => void faas.push(take),
+    writeReport: () => {},
+  }
+  const engine = new QosEngine(settings, port, state)
+  const had = engine.globalTokens
+  let gained = false
+  if (kind === 'request') engine.onRequest(e.count('n', 1))
+  else if (kind === 'complete') {
+    const n = e.count('n', 1)
+    if (n > state.inflight) return f.refuse('more complete than are outstanding')
+    engine.onCompletion(n)
+  } else if (kind === 'faaReply') {
+    engine.onFaaReply(0, e.integer('v'), batch, e.count('epoch'))
+    gained = engine.totals.claimed > engine.totals.voidedGlobal
+  } else if (kind === 'tick') engine.onWake(e.count('elapsed_ns'))
+  else {
+    const to = { epoch: e.count('epoch'), reservation: e.count('R'), limit: e.has('limit') ? e.count('limit') : null }
+    engine.onPeriodStart(0, { kind: 'period-start', ...to })
+  }
+  const actions: Action[] = []
+  // Tokens of one kind are reported as one action, in order of the kinds' names, not of consumption.
+  for (const token of ['global', 'reservation'] as const) {
+    const n = posted.get(token)
+    if (n !== undefined) actions.push({ k: 'io', token, n })
+  }
+  for (const B of faas) actions.push({ k: 'faa', B })
+  if (engine.yielded > 0) actions.push({ k: 'yield', n: engine.yielded })
+  const after = engine.state()
+  return {
+    state: {
+      epoch: after.epoch,
+      R: after.reservation,
+      limit: after.limit,
+      xi: after.reservationTokens,
+      g: after.globalTokens,
+      N: after.completed,
+      issued: after.issued,
+      inflight: after.inflight,
+      queue: after.queued,
+      wait: after.wait,
+      window,
+      ...(gained || s.has('gEpoch') || (had > 0 && after.globalEpoch !== epoch) ? { gEpoch: after.globalEpoch } : {}),
+      ...(kind === 'tick' || kind === 't1' ? { X: engine.bound } : s.has('X') ? { X: s.raw.X } : {}),
+      phase: engine.phase,
+    },
+    actions,
+  }
+}
 
 const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
   decay: (f) => {
@@ -59,7 +148,10 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
   },
   capacity_estimate: (f) => {
     const s = f.object('state')
-    const [omega, window, prof, sigma] = [s.count('omega'), s.counts('W'), s.positive('prof'), s.count('sigma')]
+    const omega = s.count('omega')
+    const window = s.counts('W')
+    const prof = s.positive('prof')
+    const sigma = s.count('sigma')
     const history = s.positive('M')
     const eta = s.count('eta')
     const rule = s.oneOf('rule', ['ge', 'literal'], 'ge')
@@ -90,13 +182,15 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
     return { done: done.map(finished), total: finished(sum(done)) }
   },
   fluid_haechi: (f) => {
-    const [reservations, demands] = [f.counts('R'), f.counts('D')]
+    const reservations = f.counts('R')
+    const demands = f.counts('D')
     if (reservations.length !== demands.length) return f.refuse('R and D must be of one length')
     const run = tokenShares(reservations, demands, f.count('pool'), f.capacity(), f.duration('T_ns'))
     return { done: run.done.map(finished), total: finished(sum(run.done)), pool: finished(run.pool) }
   },
   zipf: (f) => {
-    const [groups, per] = [f.positive('groups'), f.positive('per')]
+    const groups = f.positive('groups')
+    const per = f.positive('per')
     if (groups * per > 10_000) return f.refuse('there are too many clients')
     return { R: zipfShares(f.count('total'), groups, per, f.real('s')) }
   },
@@ -105,12 +199,12 @@ const OPS: Readonly<Record<string, (f: Fields) => Json>> = {
 export const HAECHI_OPS: readonly string[] = Object.keys(OPS)
 
 /**
- * Answers questions about tokens, admission and estimates, line by line; nothing is kept between them.
+ * Answers queries about tokens, admission and estimates, line by line, without state.
  *
  * A line is `{"op","in"}` with an op of `HAECHI_OPS`; the answer is that op's, or `{"error":{"code","message"}}`.
  */
 export class HaechiEval {
-  /** The answer to one line, without a line end. Never throws. */
+  /** Returns the answer to one line, without a line end. Never throws. */
   answer(line: string): string {
     return JSON.stringify(answer(line))
   }
@@ -137,5 +231,5 @@ const refusal = (code: string, message: string): Json => ({ error: { code, messa
 const layout = (f: Fields): '32/32' | '8/28/28' => f.oneOf('layout', ['32/32', '8/28/28'], '32/32')
 const half = (value: number): string => value.toString(16).padStart(8, '0')
 const hex = ({ hi, lo }: Word): string => `0x${half(hi)}${half(lo)}`
-/** An I/O counts once it is done; what a sum of fractions loses below one is given back. */
+/** An I/O counts once it is complete; the tolerance compensates rounding errors of sums of fractions. */
 const finished = (ios: number): number => Math.floor(ios + 1e-6)

@@ -1,15 +1,15 @@
 /**
- * What equal sharing gives, without tokens or with them, as fluid: the arithmetic behind admission and behind the paper's
- * examples. k active clients get min(C_L, C_G / k) each. Source: spec/haechi 9, 13; Example 2.
+ * Fluid model of equal sharing, with or without tokens: the arithmetic of admission and of the paper's examples. k active clients get
+ * min(C_L, C_G / k) each. Source: spec/haechi 9, 13; Example 2.
  */
 import { NS_PER_S } from '../base/units.ts'
 import type { CapacityProfile } from './settings.ts'
 
-/** Rates in I/O/s, quantities in I/Os; fractions are meant. */
+/** Rates in I/O/s, quantities in I/Os; fractions are intended. */
 const equalShare = (active: number, { globalIops, localIops }: CapacityProfile): number =>
   Math.min(localIops, globalIops / active)
 
-/** F: instant at which clients that all start at 0 with these quantities have finished, ns. */
+/** F: time at which clients that all start at 0 with these quantities have finished, ns. */
 export function finishingTime(quantities: readonly number[], profile: CapacityProfile): number {
   const sorted = [...quantities].sort((a, b) => a - b)
   let seconds = 0
@@ -22,13 +22,13 @@ export function finishingTime(quantities: readonly number[], profile: CapacityPr
   return Math.round(seconds * NS_PER_S)
 }
 
-/** I/Os done within `periodNs` when every client starts with its demand at 0 and there are no tokens. */
+/** I/Os completed within `periodNs` if every client starts with its demand at 0 and there are no tokens. */
 export function burstShares(demands: readonly number[], profile: CapacityProfile, periodNs: number): number[] {
   return tokenShares(demands, demands, 0, profile, periodNs).done
 }
 
 /**
- * I/Os done within `periodNs` under a fixed pool: each client first uses its reservation, then shares the pool.
+ * I/Os completed within `periodNs` under a fixed pool: each client first uses its reservation, then shares the pool.
  *
  * @param reservations, demands  by client.
  * @param pool  global tokens at the start; none are converted.
@@ -44,7 +44,7 @@ export function tokenShares(
   const first = demands.map((demand, i) => Math.min(demand, reservations[i] as number))
   let left = periodNs / NS_PER_S
   let tokens = pool
-  // Every step ends a client's reservation or demand, or the pool, or the period.
+  // Every step ends a client's reservation or demand, the pool, or the period.
   for (let steps = 2 * demands.length + 1; steps > 0 && left > 0; steps--) {
     const reserved = indices(done, (d, i) => d < (first[i] as number))
     const global = tokens > 0 ? indices(done, (d, i) => d >= (first[i] as number) && d < (demands[i] as number)) : []
@@ -63,7 +63,7 @@ export function tokenShares(
   return { done, pool: tokens }
 }
 
-/** Reaching a goal is exact, so that a step never ends on a rounding error before it. */
+/** Snaps to the goal, so that a step never ends just short of it by a rounding error. */
 const served = (done: number, more: number, goal: number): number => (goal - done - more < 1e-6 ? goal : done + more)
 
 function indices(done: readonly number[], isIn: (done: number, i: number) => boolean): number[] {

@@ -1,8 +1,8 @@
 /**
- * Simulated seconds per second of one core, every I/O exact: ten clients that keep a node of 1.57 M I/O/s saturated, as in the
- * paper's set 2, with samples for a view. `haechi.realtime`: engines and monitor; its baseline is the bare node, so that the ratio
- * is what tokens cost to simulate. `haechi.realtime.zipfian`: the same with YCSB keys. `haechi.loss`: throughput lost to tokens, %.
- * `haechi.growth`: what an I/O costs to simulate as clients become more.
+ * Simulated seconds per second of one core, every I/O exact: ten clients that keep a node of 1.57 M I/O/s saturated, as in the paper's
+ * set 2, with samples for a view. `haechi.realtime`: engines and monitor; its baseline is the bare node, so that the ratio is the
+ * simulation cost of tokens. `haechi.realtime.zipfian`: the same with YCSB keys. `haechi.loss`: throughput lost to tokens, %.
+ * `haechi.growth`: simulation cost per I/O by number of clients.
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { DEFAULT_SETTINGS } from './settings.ts'
@@ -14,7 +14,7 @@ type Clock = () => number
 
 const SECONDS = 2
 const CLIENTS = 10
-/** Of all clients together, and what they ask for beyond it, a period. */
+/** Of all clients together, and their demand above it, per period. */
 const RESERVED = 1_413_000
 const BEYOND = 1_570_000
 
@@ -31,11 +31,11 @@ function saturated(mode: NodeMode, records?: RecordMix, count = CLIENTS): NodeSi
 
 const nodes = new Map<string, NodeSimulation>()
 
-/** Goes on with one node, so that what is timed is a run under way. */
+/** Continues one node, so that a run in steady state is timed. */
 function speed(now: Clock, mode: NodeMode, records?: RecordMix): number {
   const key = `${mode} ${records?.keys}`
   const node = nodes.get(key) ?? saturated(mode, records)
-  // Engines and compilers need the same second or two to come to rest.
+  // Engines and compilers need the same one or two seconds to settle.
   if (!nodes.has(key)) node.runUntil(4e9)
   nodes.set(key, node)
   const began = now()
@@ -52,7 +52,7 @@ function loss(): number {
   return 100 * (1 - total('haechi') / total('bare'))
 }
 
-/** ns for one I/O of a node that so many clients keep saturated. */
+/** ns per I/O of a node saturated by this many clients. */
 function ioNs(now: Clock, count: number): number {
   const node = saturated('haechi', undefined, count)
   node.runUntil(1e9)
@@ -99,7 +99,7 @@ export const benches: readonly (Bench | Growth)[] = [
     sizes: [5, 15, 60],
     cost: ioNs,
     axis: 'log',
-    note: 'ns per I/O over clients of one saturated node; 1 is logarithmic; the bound is a wish of our own',
+    note: 'ns per I/O over clients of one saturated node; 1 is logarithmic; the bound is our own target',
     must: { most: 1 },
     limit: 'Reports, ticks and samples are of every client, and their latencies outgrow the caches of a processor.',
     runs: 5,

@@ -1,11 +1,11 @@
-/** What travels between a QoS monitor and the QoS engines, apart from verbs on registered memory (spec/haechi 1, 5, 6). */
+/** Messages between a QoS monitor and the QoS engines, apart from verbs on registered memory (spec/haechi 1, 5, 6). */
 
-/** T1: a period begins; the tokens replace whatever the client held. SEND, monitor to client. */
+/** T1: start of a period; the tokens replace all tokens of the client. SEND, monitor to client. */
 export interface PeriodStart {
   readonly kind: 'period-start'
   readonly epoch: number
   readonly reservation: number
-  /** I/Os a period, null for none. */
+  /** I/Os a period, null for no limit. */
   readonly limit: number | null
 }
 
@@ -17,7 +17,7 @@ export interface StartReport {
 
 export type ToEngine = PeriodStart | StartReport
 
-/** What a client writes into its own slot. */
+/** Content of a client's report slot, written by the client. */
 export interface ClientReport {
   readonly epoch: number
   /** xi after the tick (A2). */

@@ -1,9 +1,9 @@
-/** What a QoS monitor tells about itself: an event log for views, alerts, and one record a period (spec/haechi 8, 11). */
+/** Events of a QoS monitor: log for views, alerts, and one record a period (spec/haechi 8, 11). */
 import type { EstimatorAction } from './capacity-estimate.ts'
 
 export type AlertKind = 'local-capacity-risk' | 'overcommitted' | 'bad-report' | 'over-reservation' | 'silent-client'
 
-/** The pool went from `from` to `to` beside residual reservations L; `races` FAAs came between (A8). */
+/** The pool changed from `from` to `to` with residual reservations L; `races` FAAs came in between (A8). */
 export interface Conversion {
   readonly kind: 'conversion'
   readonly at: number
@@ -34,7 +34,7 @@ export type MonitorEvent =
     }
   | { readonly kind: 'admitted' | 'left'; readonly at: number; readonly client: number }
 
-/** One client in one period, as the monitor knows it. */
+/** One client in one period, as known to the monitor. */
 export interface ClientPeriod {
   readonly client: number
   readonly reservation: number
@@ -43,7 +43,7 @@ export interface ClientPeriod {
   readonly yielded: number
 }
 
-/** One period, told at its end. */
+/** One period, reported at its end. */
 export interface MonitorPeriod {
   readonly epoch: number
   readonly startNs: number

@@ -1,8 +1,8 @@
 /**
- * POOL as it lies in memory: one signed 64-bit word, the low 8 bits of the epoch above 56 bits of a biased token count.
+ * Memory layout of POOL: one signed 64-bit word, the low 8 bits of the epoch above 56 bits of a biased token count.
  *
- * One FAA thus returns the tokens and the epoch it was executed in (A10), with nothing in between. The count may go
- * negative under concurrent FAAs; the bias keeps a borrow out of the epoch for 3.6e13 FAAs of 1000 tokens.
+ * One FAA thus returns the tokens and the epoch it was executed in (A10), atomically. The count may go negative under concurrent FAAs;
+ * the bias keeps a borrow out of the epoch for 3.6e13 FAAs of 1000 tokens.
  */
 const COUNT_BITS = 56n
 const BIAS = 1n << 55n
@@ -11,7 +11,7 @@ const COUNT_MASK = (1n << COUNT_BITS) - 1n
 export interface Pool {
   /** Global tokens; negative when claimed past the last one. */
   readonly tokens: number
-  /** Low 8 bits of the epoch in which this is true. */
+  /** Low 8 bits of the epoch of this count. */
   readonly epoch: number
 }
 

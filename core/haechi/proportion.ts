@@ -1,6 +1,5 @@
 /**
- * floor(total * part / whole), exact for whole numbers of any size that a period has: tokens times nanoseconds pass 2^53
- * above 9 M I/O/s.
+ * floor(total * part / whole), exact for all whole numbers within a period: tokens times nanoseconds exceed 2^53 above 9 M I/O/s.
  *
  * @param whole  > 0.
  */

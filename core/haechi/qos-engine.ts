@@ -1,11 +1,11 @@
 /**
- * The QoS engine of a client: the only way a request becomes a data I/O is `pump`, and there only against a token.
+ * QoS engine of a client: requests become data I/Os only in `pump`, each against a token.
  *
- * A state machine without clock, transport or memory: it is told what happened (requests, completions, FAA replies, messages,
- * the instant it asked to be woken at) and acts through its port. The same engine runs over simulated verbs and over shared
- * memory. A port must not call back before the call into it has returned. Source: spec/haechi 3, 4, 5, 10.
+ * A state machine without clock, transport or memory: it receives events (requests, completions, FAA replies, messages, its wake-up) and
+ * acts through its port. The same engine runs on simulated verbs and on shared memory. A port must not call back before the call into it
+ * has returned. Source: spec/haechi 3, 4, 5, 10.
  *
- * Tokens are accounted for at every instant: pushed = used + yielded + voided + xi, and likewise claimed global tokens.
+ * Tokens are accounted for at all times: pushed = used + yielded + voided + xi, and likewise claimed global tokens.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { usablePart } from './claim.ts'
@@ -15,11 +15,11 @@ import type { ClientReport, PeriodStart, StartReport, TokenKind } from './messag
 import type { HaechiSettings } from './settings.ts'
 
 export interface EnginePort {
-  /** Posts `n` one-sided data I/Os, each backed by a token that is gone now. */
+  /** Posts `n` one-sided data I/Os, each backed by a token that is now consumed. */
   postIo(n: number, token: TokenKind): void
-  /** FAA(POOL, -take); its answer comes through `onFaaReply`. */
+  /** FAA(POOL, -take); the reply arrives through `onFaaReply`. */
   faa(take: number): void
-  /** One-sided WRITE into the own report slot. */
+  /** One-sided WRITE to the engine's report slot. */
   writeReport(report: ClientReport): void
 }
 
@@ -53,9 +53,21 @@ export class QosEngine {
   #tickAt = NEVER
   #retryAt = NEVER
   readonly totals: EngineTotals = {
-    ...{ pushed: 0, claimed: 0, usedReservation: 0, usedGlobal: 0, yielded: 0, voidedReservation: 0 },
-    ...{ voidedGlobal: 0, completed: 0, faas: 0, faaFull: 0, faaPartial: 0, faaEmpty: 0, faaLate: 0 },
-    ...{ refused: 0, dropped: 0 },
+    pushed: 0,
+    claimed: 0,
+    usedReservation: 0,
+    usedGlobal: 0,
+    yielded: 0,
+    voidedReservation: 0,
+    voidedGlobal: 0,
+    completed: 0,
+    faas: 0,
+    faaFull: 0,
+    faaPartial: 0,
+    faaEmpty: 0,
+    faaLate: 0,
+    refused: 0,
+    dropped: 0,
   }
 
   constructor(settings: HaechiSettings, port: EnginePort, state?: EngineState) {
@@ -72,7 +84,7 @@ export class QosEngine {
   get reservation(): number {
     return this.#reservation
   }
-  /** I/Os a period, null for none. */
+  /** I/Os a period, null for no limit. */
   get limit(): number | null {
     return this.#limit === NO_LIMIT ? null : this.#limit
   }
@@ -98,7 +110,7 @@ export class QosEngine {
   get inflight(): number {
     return this.#inflight
   }
-  /** Requests that wait in the engine. */
+  /** Requests waiting in the engine. */
   get queued(): number {
     return this.#queued
   }
@@ -118,29 +130,36 @@ export class QosEngine {
   get phase(): TokenKind {
     return this.#xi > 0 ? 'reservation' : 'global'
   }
-  /** Whether a completion, or a request on an empty queue, makes `pump` do something. */
+  /** True if a completion, or a request on an empty queue, lets `pump` proceed. */
   get isReady(): boolean {
     return this.#wait === 'none' && !this.#throttled && !this.#left
   }
-  /** Whether one more I/O may be outstanding. */
+  /** True if one more I/O may be outstanding. */
   get hasRoom(): boolean {
     return this.#inflight < (this.#xi > 0 ? this.#window : this.#phase2Window)
   }
-  /** Instant at which `onWake` is due, ns; Infinity for never. */
+  /** Time of the next `onWake`, ns; Infinity for never. */
   get wakeAt(): number {
     return this.#tickAt < this.#retryAt ? this.#tickAt : this.#retryAt
   }
 
   state(): EngineState {
     return {
-      ...{ epoch: this.#epoch, reservation: this.#reservation, limit: this.limit },
-      ...{ reservationTokens: this.#xi, globalTokens: this.#g, globalEpoch: this.#gEpoch },
-      ...{ completed: this.#completed, issued: this.#issued, inflight: this.#inflight },
-      ...{ queued: this.#queued, wait: this.#wait },
+      epoch: this.#epoch,
+      reservation: this.#reservation,
+      limit: this.limit,
+      reservationTokens: this.#xi,
+      globalTokens: this.#g,
+      globalEpoch: this.#gEpoch,
+      completed: this.#completed,
+      issued: this.#issued,
+      inflight: this.#inflight,
+      queued: this.#queued,
+      wait: this.#wait,
     }
   }
 
-  /** `n` requests of the client; after `leave` they are dropped. */
+  /** Adds `n` requests of the client; after `leave` they are dropped. */
   onRequest(n: number): void {
     if (this.#left) {
       this.totals.dropped += n
@@ -150,7 +169,7 @@ export class QosEngine {
     this.#pump()
   }
 
-  /** Drops what waits in the queue (the requests of a period that ended, A17). */
+  /** Drops the queued requests (those of a period that ended, A17). */
   dropQueue(): number {
     const dropped = this.#queued
     this.#queued = 0
@@ -158,7 +177,7 @@ export class QosEngine {
     return dropped
   }
 
-  /** `n` data I/Os completed. */
+  /** Records `n` completed data I/Os. */
   onCompletion(n: number): void {
     this.#inflight -= n
     this.#completed += n
@@ -169,7 +188,7 @@ export class QosEngine {
   /**
    * The pool held `before` when the FAA(-take) was executed, in `epoch`.
    *
-   * A grant of a dead period owns nothing; one of the next period, which overtook its T1, is kept (A10).
+   * A grant of a past period is void; one of the next period, which overtook its T1, is kept (A10).
    */
   onFaaReply(now: number, before: number, take: number, epoch: number): void {
     if (this.#wait === 'faa') this.#wait = 'none'
@@ -187,7 +206,7 @@ export class QosEngine {
       this.totals.faaEmpty++
       this.#wait = 'pool'
       this.#retryAt = now + this.#settings.retryNs
-      // What is true now stays so until the pool is refilled (A12).
+      // The report stays valid until the pool is refilled (A12).
       if (this.#reporting && this.#reported !== this.#completed) this.#report()
       return
     }
@@ -199,7 +218,7 @@ export class QosEngine {
     this.#pump()
   }
 
-  /** T1. A period that is not newer than the present one is ignored. */
+  /** T1. A period that is not newer than the current one is ignored. */
   onPeriodStart(now: number, { epoch, reservation, limit }: PeriodStart): void {
     if (epoch <= this.#epoch || this.#left) return
     this.totals.voidedReservation += this.#xi
@@ -230,7 +249,7 @@ export class QosEngine {
     this.#report()
   }
 
-  /** Does what is due at `now`: decay and report each delta, and the next try at an empty pool. */
+  /** Performs the actions due at `now`: decay and report every delta, and the next retry on an empty pool. */
   onWake(now: number): void {
     if (now >= this.#tickAt) this.#tick(now)
     if (now >= this.#retryAt) {
@@ -240,7 +259,7 @@ export class QosEngine {
     }
   }
 
-  /** Leaves in the middle of a period: reservation tokens are yielded, global ones and waiting requests are gone (A19). */
+  /** Leaves mid-period: reservation tokens are yielded, global tokens and waiting requests are discarded (A19). */
   leave(): void {
     if (this.#left) return
     this.#yield(this.#xi)
@@ -252,7 +271,7 @@ export class QosEngine {
     this.#left = true
   }
 
-  /** Posts one I/O past the queue, as a program would that goes around the engine's door: only against a token. */
+  /** Posts one I/O bypassing the queue, as a program would that circumvents the engine: still only against a token. */
   postDirect(): Result<void> {
     const refusal = this.#refusal()
     if (refusal) {
@@ -264,7 +283,7 @@ export class QosEngine {
   }
 
   #refusal(): Failure | null {
-    const unaffected = 'Nothing reached the wire; requests through the queue go on.'
+    const unaffected = 'Nothing was sent; queued requests continue.'
     if (this.#xi === 0 && this.#g === 0)
       return { code: 'EQOS_NOTOKEN', what: 'An I/O without a token was posted', unaffected }
     if (this.#issued >= this.#limit) return { code: 'EQOS_LIMIT', what: 'An I/O over the limit was posted', unaffected }
@@ -283,7 +302,7 @@ export class QosEngine {
       }
       const tokens = this.#xi > 0 ? this.#xi : this.#g
       if (tokens === 0) {
-        // Before its first period a client does not know of which epoch a grant would be.
+        // Before its first period a client does not know the epoch of a grant.
         if (this.#epoch === 0) return
         const { batch, batchRule } = this.#settings
         this.#wait = 'faa'
@@ -337,8 +356,11 @@ export class QosEngine {
   #report(): void {
     this.#reported = this.#completed
     this.#port.writeReport({
-      ...{ epoch: this.#epoch, residual: this.#xi, completed: this.#completed },
-      ...{ yielded: this.#yielded, beat: ++this.#beat },
+      epoch: this.#epoch,
+      residual: this.#xi,
+      completed: this.#completed,
+      yielded: this.#yielded,
+      beat: ++this.#beat,
     })
   }
 

@@ -1,8 +1,8 @@
 /**
- * The QoS monitor of a data node: tokens of a period, conversion, capacity estimate, admission, alerts.
+ * QoS monitor of a data node: period tokens, conversion, capacity estimate, admission, alerts.
  *
- * A state machine without clock, transport or memory of its own: it wakes when it asked to, reads reports from the node's own
- * memory and changes POOL by CAS alone; no verb of a client ever runs it. Source: spec/haechi 6 to 9; A8, A10, A11, A18 to A21.
+ * A state machine without clock, transport or memory of its own: it runs at the wake-up times that it requests, reads reports from the
+ * node's own memory and changes POOL by CAS alone; client verbs never involve it. Source: spec/haechi 6 to 9; A8, A10, A11, A18 to A21.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
@@ -17,9 +17,9 @@ import { checkTokens, profiledTokens, type CapacityProfile, type HaechiSettings 
 import type { SlotReport } from './token-memory.ts'
 
 export interface MonitorPort {
-  /** CAS on the tokens of POOL, tagging what is written with the epoch; returns the tokens found. */
+  /** CAS on the tokens of POOL, tagging the new value with the epoch; returns the tokens found. */
   swapPool(expected: number, desired: number, epoch: number): number
-  /** The report slot in the node's own memory. */
+  /** The report slot in the node's memory. */
   readSlot(slot: number): SlotReport
   /** Two-sided SEND to a client. */
   send(client: number, message: ToEngine): void
@@ -30,11 +30,11 @@ export interface MonitorHost {
   readonly profile: CapacityProfile
   readonly port: MonitorPort
   readonly observer?: MonitorObserver | undefined
-  /** Time from reading the pool in a check to the CAS of its conversion, ns: the window of a race (A8). */
+  /** Time from reading the pool in a check to the CAS of its conversion, ns: the race window (A8). */
   readonly conversionNs?: number | undefined
 }
 
-/** Before the end of a period in which no client touched the pool, reports are asked for all the same (A11). */
+/** Checks before the end of a period at which reports are requested even if no client touched the pool (A11). */
 const LAST_CHECKS = 3
 
 export class QosMonitor {
@@ -89,7 +89,7 @@ export class QosMonitor {
   get initialPool(): number {
     return this.#initial
   }
-  /** What the last conversion aimed at. */
+  /** Target of the last conversion. */
   get target(): number {
     return this.#target
   }
@@ -97,11 +97,11 @@ export class QosMonitor {
   get residual(): number {
     return this.#residual
   }
-  /** Sum of the reservations pushed in this period. */
+  /** Sum of the reservations granted in this period. */
   get reserved(): number {
     return this.#reserved
   }
-  /** Global tokens that FAAs claimed in this period, as far as the checks have seen. */
+  /** Global tokens claimed by FAAs in this period, as seen by the checks. */
   get claimed(): number {
     return this.#claimed
   }
@@ -121,18 +121,18 @@ export class QosMonitor {
     for (const a of this.#accounts.values()) used += a.completed
     return used
   }
-  /** Reservation tokens that are back in this period, from the last reports. */
+  /** Reservation tokens returned in this period, from the last reports. */
   yieldedAt(now: number): number {
     let yielded = 0
     for (const a of this.#accounts.values()) yielded += a.returned(now - this.#start, this.#s.periodNs)
     return yielded
   }
-  /** Instant at which `onWake` is due, ns. */
+  /** Time of the next `onWake`, ns. */
   get wakeAt(): number {
     return Math.min(this.#checkAt, this.#convertAt)
   }
 
-  /** Reservation a client was promised from the next period on; undefined when it is not admitted. */
+  /** Reservation promised to a client from the next period on; undefined if it is not admitted. */
   promised(client: number): number | undefined {
     const account = this.#accounts.get(client)
     return account === undefined || account.hasLeft ? undefined : account.nextReservation
@@ -144,14 +144,14 @@ export class QosMonitor {
   }
 
   /**
-   * Admits a client at once; its reservation holds from the next T1 on, until then it has the pool alone (A18).
+   * Admits a client immediately; its reservation applies from the next T1 on, until then it uses only the pool (A18).
    *
-   * @param slot  its report slot.
-   * @param limit  I/Os a period, null for none.
+   * @param slot  the client's report slot.
+   * @param limit  I/Os a period, null for no limit.
    */
   join(now: number, client: number, slot: number, reservation: number, limit: number | null): Result<void> {
     const known = this.#accounts.get(client)
-    if (known) return fail({ code: 'E_CLIENT', what: `Client ${client} is admitted already` })
+    if (known) return fail({ code: 'E_CLIENT', what: `Client ${client} is already admitted` })
     const refusal = this.#refusal(client, reservation, limit)
     if (refusal) return fail(refusal)
     const account = new ClientAccount(client, slot, reservation, limit, this.#s.alertAfter)
@@ -176,7 +176,7 @@ export class QosMonitor {
     return ok(undefined)
   }
 
-  /** Drops a client: from L at once, from the reservations at the next T1; what it completed still counts (A19). */
+  /** Removes a client: from L immediately, from the reservations at the next T1; its completed I/Os still count (A19). */
   leave(now: number, client: number): Result<void> {
     const account = this.#accounts.get(client)
     if (account === undefined || account.hasLeft) return fail(unknown(client))
@@ -185,7 +185,7 @@ export class QosMonitor {
     return ok(undefined)
   }
 
-  /** Does what is due at `now`: a conversion, a check, or the end of the period. */
+  /** Performs the action due at `now`: a conversion, a check, or the end of the period. */
   onWake(now: number): void {
     if (now >= this.#convertAt) this.#convert(now)
     if (now < this.#checkAt) return
@@ -196,13 +196,13 @@ export class QosMonitor {
   #refusal(client: number, reservation: number, limit: number | null): Failure | null {
     const bad = limit === null ? null : checkTokens('The limit', limit)
     if (bad) return bad
-    // Giving some back is never refused.
+    // Reducing a reservation is never refused.
     const held = this.#accounts.get(client)?.nextReservation
     if (held !== undefined && reservation <= held) return checkTokens('The reservation', reservation)
     if (this.#isOvercommitted) {
       const over = this.#promised() - this.omega
       const what = `A reservation of ${reservation} I/Os a period is refused`
-      return { code: 'E_OVERCOMMITTED', what, why: `what is reserved is ${over} I/Os over the capacity as it is now` }
+      return { code: 'E_OVERCOMMITTED', what, why: `reservations exceed the current capacity by ${over} I/Os` }
     }
     const globalIops = (this.omega * NS_PER_S) / this.#s.periodNs
     const capacity = { globalIops, localIops: this.#profile.localIops }
@@ -218,7 +218,7 @@ export class QosMonitor {
     return sum
   }
 
-  /** T1: old tokens end, engines learn of the new period, then the new pool opens (A10). */
+  /** T1: old tokens expire, engines learn of the new period, then the new pool opens (A10). */
   #beginPeriod(now: number): void {
     this.#writePool(0, this.#epoch)
     this.#start = now
@@ -295,8 +295,8 @@ export class QosMonitor {
         a.isSilent = true
         this.#alert(now, 'silent-client', a.client, `no report for ${(now - a.heardAt) / NS_PER_MS} ms`)
       }
-      // Tokens that are left count, not reservation that was yielded: only a backlogged client is at risk. A report is a tick
-      // old at least, and says what was left then.
+      // Remaining tokens count, not yielded reservation: only a backlogged client is at risk. A report is at least one tick old and gives
+      // the tokens left then.
       const { isKept } = localConstraint(a.residual, 0, remaining + 2 * this.#s.tickNs, this.#profile.localIops)
       if (isKept || a.isAtRisk || !a.hasReport) continue
       a.isAtRisk = true
@@ -337,13 +337,13 @@ export class QosMonitor {
     this.#seen(this.#port.swapPool(0, 0, this.#epoch))
   }
 
-  /** FAAs took what is missing. */
+  /** FAAs took the difference. */
   #seen(found: number): void {
     this.#claimed += grantedBetween(this.#pool, found)
     this.#pool = found
   }
 
-  /** Writes the pool against FAAs in between; with `lowered`, what they were granted is taken off (A8). Returns how many. */
+  /** Writes the pool despite concurrent FAAs; with `lowered`, subtracts the tokens granted to them (A8). Returns their number. */
   #writePool(desired: number, epoch: number, lowered = false): number {
     let target = desired
     for (let races = 0; ; races++) {
@@ -357,7 +357,7 @@ export class QosMonitor {
     }
   }
 
-  /** T3: calibrates from what was reported by now (A12), tells the period, begins the next. */
+  /** T3: calibrates from the reports so far (A12), reports the period, begins the next. */
   #endPeriod(now: number): void {
     this.#readPool()
     this.#readReports(now)
@@ -376,11 +376,24 @@ export class QosMonitor {
       this.#alert(now, 'over-reservation', a.client, `unused for ${this.#s.alertAfter} periods`)
     }
     this.#observer?.period({
-      ...{ epoch: this.#epoch, startNs: this.#start, endNs: now, omega, nextOmega: this.omega, action },
-      ...{ reserved: this.#reserved, initialPool: this.#initial, used, claimed: this.#claimed },
-      ...{ yielded: this.yieldedAt(now), conversions: this.#conversions, casRaces: this.#races },
+      epoch: this.#epoch,
+      startNs: this.#start,
+      endNs: now,
+      omega,
+      nextOmega: this.omega,
+      action,
+      reserved: this.#reserved,
+      initialPool: this.#initial,
+      used,
+      claimed: this.#claimed,
+      yielded: this.yieldedAt(now),
+      conversions: this.#conversions,
+      casRaces: this.#races,
       clients: [...this.#accounts.values()].map(({ client, reservation, completed, yielded }) => ({
-        ...{ client, reservation, completed, yielded },
+        client,
+        reservation,
+        completed,
+        yielded,
       })),
     })
     this.#beginPeriod(now)

@@ -36,7 +36,7 @@ describe('registered memory', () => {
     ['a key in use', 'E_KEY', () => memory.register(7, 'x', 0, 8, {})],
   ])('refuses %s with %s', (_, expected, attempt) => expect(code(attempt())).toBe(expected))
 
-  it('counts what it refused', () => expect(memory.counters.refused).toBe(8))
+  it('counts refusals', () => expect(memory.counters.refused).toBe(8))
 })
 
 describe('attacks on the memory of tokens', () => {
@@ -71,7 +71,7 @@ describe('attacks on the memory of tokens', () => {
     expect(code(tokens.claimMonitor())).toBe('E_MONITOR')
   })
 
-  it('a client that goes on with its keys after it left', () => {
+  it('a client that continues to use its keys after it left', () => {
     const tokens = fresh()
     const keys = value(tokens.admit(0, 1000))
     tokens.release(keys)

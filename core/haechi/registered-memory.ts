@@ -1,15 +1,15 @@
 /**
- * Registered memory of a data node and the one-sided verbs on it: READ, WRITE, FAA, CAS, each against a key that says which bytes
- * and which verbs it is good for. None of them runs code of the data node; what does is counted apart (spec/haechi 1, 10).
+ * Registered memory of a data node and the one-sided verbs on it: READ, WRITE, FAA, CAS, each checked against a key that grants certain
+ * bytes and verbs. They run no code of the data node; operations that do are counted separately (spec/haechi 1, 10).
  *
- * FAA and CAS are Atomics on 64-bit words, so the same class holds the memory of a simulation (ArrayBuffer) and of worker threads
- * that share it (SharedArrayBuffer; counters then count the verbs of one thread).
+ * FAA and CAS are Atomics on 64-bit words, so the same class holds the memory of a simulation (ArrayBuffer) and of worker threads that
+ * share it (SharedArrayBuffer; counters then count the verbs of one thread).
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 
 export type Key = number
 
-/** What a key allows. A FAA takes at most `takeUpTo` and never gives: 0 for none. */
+/** Rights of a key. A FAA takes at most `takeUpTo` and never adds: 0 for none. */
 export interface Rights {
   readonly read?: boolean
   readonly write?: boolean
@@ -29,7 +29,7 @@ export interface VerbCounters {
   write: number
   faa: number
   cas: number
-  /** Verbs refused: wrong key, outside the region, or a right that is not there. */
+  /** Verbs refused: wrong key, outside the region, or missing right. */
   refused: number
 }
 
@@ -50,10 +50,10 @@ export class RegisteredMemory {
     return this.#bytes.length
   }
 
-  /** Registers bytes under a key; the same bytes may be known under several. */
+  /** Registers bytes under a key; the same bytes may have several keys. */
   register(key: Key, name: string, start: number, length: number, rights: Rights): Result<Key> {
     const isInside = Number.isInteger(start) && start >= 0 && length > 0 && start + length <= this.#bytes.length
-    if (!isInside) return fail({ code: 'E_BOUNDS', what: `The region ${name} lies outside the memory` })
+    if (!isInside) return fail({ code: 'E_BOUNDS', what: `The region ${name} is outside the memory` })
     if (this.#regions.has(key)) return fail({ code: 'E_KEY', what: `The key of the region ${name} is in use` })
     this.#regions.set(key, { name, start, length, rights })
     return ok(key)
@@ -63,7 +63,7 @@ export class RegisteredMemory {
     this.#regions.delete(key)
   }
 
-  /** READ: copies `into.length` bytes of the region from `offset` on. */
+  /** READ: copies `into.length` bytes of the region, starting at `offset`. */
   read(key: Key, offset: number, into: Uint8Array): Result<void> {
     const at = this.#locate(key, offset, into.length, 'READ')
     if (!at.ok) return at
@@ -81,7 +81,7 @@ export class RegisteredMemory {
     return ok(undefined)
   }
 
-  /** WRITE of one aligned word, seen whole or not at all. */
+  /** WRITE of one aligned word, atomic. */
   writeWord(key: Key, offset: number, word: bigint): Result<void> {
     const at = this.#word(key, offset, 'WRITE')
     if (!at.ok) return at
@@ -98,7 +98,7 @@ export class RegisteredMemory {
     return ok(Atomics.load(this.#words, at.value))
   }
 
-  /** FAA: takes `take` (> 0) off a word and returns what it was. */
+  /** FAA: subtracts `take` (> 0) from a word and returns its previous value. */
   takeFrom(key: Key, offset: number, take: number): Result<bigint> {
     const at = this.#word(key, offset, 'FAA')
     if (!at.ok) return at
@@ -116,7 +116,7 @@ export class RegisteredMemory {
     return ok(Atomics.sub(this.#words, at.value, BigInt(take)))
   }
 
-  /** CAS: writes `desired` if the word is `expected`; returns what it was. */
+  /** CAS: writes `desired` if the word is `expected`; returns its previous value. */
   compareAndSwap(key: Key, offset: number, expected: bigint, desired: bigint): Result<bigint> {
     const at = this.#word(key, offset, 'CAS')
     if (!at.ok) return at
@@ -124,7 +124,7 @@ export class RegisteredMemory {
     return ok(Atomics.compareExchange(this.#words, at.value, expected, desired))
   }
 
-  /** Reads a word as the data node reads its own memory: no verb, no key. */
+  /** Reads a word locally, as the data node does: no verb, no key. */
   ownWord(byte: number): bigint {
     return Atomics.load(this.#words, byte / WORD)
   }

@@ -1,9 +1,9 @@
 /**
  * The 64-bit words of the protocol's memory, as two 32-bit halves so that no hot path needs a BigInt.
  *
- * A report is [epoch:8][residual:28][N:28], saturating, so that a late report of the period before is told apart (A9). Its
- * second word is [epoch:8][beat:24][yielded:32]: the engine's own count of yielded tokens (spec/haechi 7) and a count of reports,
- * by which an idle client differs from a silent one. `packPair` is the layout 32/32 of the paper's "remaining and completed".
+ * A report is [epoch:8][residual:28][N:28], saturating, so that a late report of the previous period is recognised (A9). Its second word
+ * is [epoch:8][beat:24][yielded:32]: the engine's own count of yielded tokens (spec/haechi 7) and a report counter, which distinguishes
+ * an idle client from a silent one. `packPair` is the layout 32/32 of the paper's "remaining and completed".
  */
 export interface Word {
   readonly hi: number
@@ -43,7 +43,7 @@ export const unpackPair = ({ hi, lo }: Word): { residual: number; completed: num
   completed: lo,
 })
 
-/** The epoch near `current` whose low 8 bits these are. */
+/** Returns the epoch nearest to `current` with these low 8 bits. */
 export function epochNear(low: number, current: number): number {
   const ahead = (low - current) & 255
   return current + (ahead < 128 ? ahead : ahead - 256)

@@ -1,22 +1,22 @@
 /**
- * The settings of a Haechi node: what the paper fixes, and the choices where it is ambiguous or contradicts itself.
+ * Settings of a Haechi node: the paper's parameters, and the choices where it is ambiguous or contradicts itself.
  *
- * Source: spec/haechi 12, 15. `DEFAULT_SETTINGS` are the sheet's resolutions; `PAPER_LITERAL` reads the paper to the letter and
- * fails as spec/haechi 4, 7, 8 say; `BASIC` is the paper's Basic Haechi: unused reservations are lost.
+ * Source: spec/haechi 12, 15. `DEFAULT_SETTINGS` are the sheet's resolutions; `PAPER_LITERAL` follows the paper literally and fails as
+ * described in spec/haechi 4, 7, 8; `BASIC` is the paper's Basic Haechi: unused reservations are lost.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 
 /** `demand`: xi <= X + queued; `literal`: xi <= X; `none`: nothing is yielded (A1). */
 export type DecayRule = 'demand' | 'literal' | 'none'
-/** What the pool is refilled to (A7); `none` never refills it. */
+/** Refill target of the pool (A7); `none` never refills it. */
 export type ConversionRule = 'ledger' | 'literal' | 'budget' | 'none'
 
 export interface EstimatorSettings {
   readonly enabled: boolean
   /** `ge`: U >= omega - slack raises omega; `literal`: U == omega does (A4). */
   readonly rule: 'ge' | 'literal'
-  /** Tokens that reports may lag behind and still count as all of omega (A14). */
+  /** Tokens that reports may lag behind and still count as omega (A14). */
   readonly slack: number
   /** Periods in the history W (A5). */
   readonly history: number
@@ -26,7 +26,7 @@ export interface EstimatorSettings {
   readonly sigma: number
   /** omega_min in tokens a period; null for profile - 3 sigma. */
   readonly omegaMin: number | null
-  /** Whether a rise of omega empties W (A13). */
+  /** True if an increase of omega clears W (A13). */
   readonly clearOnIncrease: boolean
 }
 
@@ -38,11 +38,11 @@ export interface HaechiSettings {
   readonly tickNs: number
   /** Check interval of the monitor, ns. */
   readonly checkNs: number
-  /** An engine that found the pool empty asks again after this, ns (A3). */
+  /** Retry interval of an engine that found the pool empty, ns (A3). */
   readonly retryNs: number
-  /** B: tokens a FAA asks for. */
+  /** B: tokens per FAA. */
   readonly batch: number
-  /** `backlog`: never more than is queued (A22). */
+  /** `backlog`: never more than the queue length (A22). */
   readonly batchRule: 'fixed' | 'backlog'
   /** Q: outstanding I/Os of a client. */
   readonly window: number
@@ -51,11 +51,11 @@ export interface HaechiSettings {
   readonly decay: DecayRule
   readonly conversion: ConversionRule
   readonly estimator: EstimatorSettings
-  /** Periods in a row with unused reservation before the alert. */
+  /** Consecutive periods with unused reservation before the alert. */
   readonly alertAfter: number
   /** Report intervals without a report after which a client's residual decays without it (A20). */
   readonly missedReports: number
-  /** Admit only what also finishes under equal shares (spec/haechi 9). */
+  /** True to admit only reservations that also finish under equal shares (spec/haechi 9). */
   readonly fluidAdmission: boolean
 }
 
@@ -72,8 +72,14 @@ export const DEFAULT_SETTINGS: HaechiSettings = {
   decay: 'demand',
   conversion: 'ledger',
   estimator: {
-    ...{ enabled: true, rule: 'ge', slack: 0, history: 5, increment: 0.01, sigma: 0.07 },
-    ...{ omegaMin: null, clearOnIncrease: true },
+    enabled: true,
+    rule: 'ge',
+    slack: 0,
+    history: 5,
+    increment: 0.01,
+    sigma: 0.07,
+    omegaMin: null,
+    clearOnIncrease: true,
   },
   alertAfter: 10,
   missedReports: 10,
@@ -92,7 +98,7 @@ export const BASIC: HaechiSettings = { ...DEFAULT_SETTINGS, name: 'basic', decay
 
 export const PRESETS: readonly HaechiSettings[] = [DEFAULT_SETTINGS, PAPER_LITERAL, BASIC]
 
-/** What was measured of a data node before it is used. */
+/** Measured capacity of a data node before it is used. */
 export interface CapacityProfile {
   /** C_G: saturated throughput, I/O/s. */
   readonly globalIops: number
@@ -101,10 +107,10 @@ export interface CapacityProfile {
 }
 
 export const PAPER_PROFILE: CapacityProfile = { globalIops: 1_570_000, localIops: 400_000 }
-/** Two-sided I/Os, which the data node's CPU answers. */
+/** Two-sided I/Os, served by the data node's CPU. */
 export const TWO_SIDED_PROFILE: CapacityProfile = { globalIops: 430_000, localIops: 327_000 }
 
-/** A report word counts to 2^28 - 1; so does everything that is counted in a period. */
+/** Largest count in a report word, 2^28 - 1; the limit of all counts within a period. */
 export const MAX_TOKENS = 2 ** 28 - 1
 const MAX_PERIOD_NS = 3600 * NS_PER_S
 const MAX_WINDOW = 2 ** 16
@@ -112,7 +118,7 @@ const MAX_WINDOW = 2 ** 16
 const DECAY: readonly string[] = ['demand', 'literal', 'none']
 const CONVERSION: readonly string[] = ['ledger', 'literal', 'budget', 'none']
 
-/** A count of tokens or I/Os that came from outside: whole, >= 0, countable in a report. */
+/** Checks an untrusted count of tokens or I/Os: whole, >= 0, representable in a report. */
 export function checkTokens(what: string, value: number): Failure | null {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS) return null
   const why = !Number.isInteger(value)
@@ -134,7 +140,7 @@ export function checkProfile(profile: CapacityProfile): Result<CapacityProfile> 
   return ok(profile)
 }
 
-/** Refuses settings that no node can run with; the first reason is told. */
+/** Refuses settings that no node can run with; returns the first reason. */
 export function checkSettings(s: HaechiSettings): Result<HaechiSettings> {
   const refusal =
     duration('E_PERIOD', 'The period T', s.periodNs, MAX_PERIOD_NS) ??
@@ -189,6 +195,6 @@ const share = (what: string, value: number): Failure | null =>
 const oneOf = (code: string, what: string, value: string, known: readonly string[]): Failure | null =>
   known.includes(value) ? null : { code, what: `${what} is unknown`, next: `Known: ${known.join(', ')}.` }
 
-/** Omega before anything was learnt: tokens of one period. */
+/** Omega before anything is learned: tokens of one period. */
 export const profiledTokens = (profile: CapacityProfile, periodNs: number): number =>
   Math.floor((profile.globalIops * periodNs) / NS_PER_S)

@@ -1,8 +1,8 @@
 /**
- * The memory through which engines and monitor meet: POOL and one report slot a client, each under keys of its own.
+ * Memory shared by engines and monitor: POOL and one report slot per client, each with its own keys.
  *
- * Engines hold a key of POOL that only takes, at most a batch at a time, and a key of their own slot; the key that refills POOL by
- * CAS is given out once, so that a node has one monitor (spec/haechi 1, 10). Layout: POOL at byte 0, slot i at 64 + 16 i.
+ * Engines hold a POOL key that only allows taking, at most a batch at a time, and a key of their own slot; the key for refilling POOL by
+ * CAS is issued once, so that a node has one monitor (spec/haechi 1, 10). Layout: POOL at byte 0, slot i at 64 + 16 i.
  */
 import { fail, invariant, ok, type Result } from '../base/result.ts'
 import type { ClientReport } from './messages.ts'
@@ -12,19 +12,19 @@ import { packReport, packYield, unpackReport, unpackYield, type Word } from './r
 
 const SLOTS_AT = 64
 const SLOT_BYTES = 16
-/** Half of the keys are never given out, so that a guessed one is refused. */
+/** Half of the keys are never issued, so that a guessed one is refused. */
 const KEY_SPACE = 2 ** 32
 
-/** Bytes that a node with so many slots registers for tokens. */
+/** Bytes that a node with this many slots registers for tokens. */
 export const tokenMemoryBytes = (slots: number): number => SLOTS_AT + slots * SLOT_BYTES
 
-/** What one engine is given at admission. */
+/** Keys of one engine, issued at admission. */
 export interface ClientKeys {
   readonly pool: Key
   readonly slot: Key
 }
 
-/** Slot contents as the monitor reads them; the epochs are their low 8 bits. */
+/** Slot contents as read by the monitor; the epochs are their low 8 bits. */
 export interface SlotReport {
   readonly epoch: number
   readonly residual: number
@@ -56,21 +56,21 @@ export class TokenMemory {
     }
   }
 
-  /** The key that may change POOL by CAS; a second monitor is refused. */
+  /** Returns the key that may change POOL by CAS; a second monitor is refused. */
   claimMonitor(): Result<Key> {
     if (this.#isMonitored) {
       return fail({
         code: 'E_MONITOR',
         what: 'A second QoS monitor on one data node is refused',
         why: 'two would each refill the pool',
-        unaffected: 'The first goes on.',
+        unaffected: 'The first monitor continues.',
       })
     }
     this.#isMonitored = true
     return this.memory.register(this.#newKey(), 'POOL', 0, 8, { read: true, cas: true })
   }
 
-  /** Keys for the client of a slot. */
+  /** Returns the keys for the client of a slot. */
   admit(slot: number, batch: number): Result<ClientKeys> {
     if (!(Number.isInteger(slot) && slot >= 0 && slot < this.#slots)) {
       return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${this.#slots}.` })
@@ -82,14 +82,14 @@ export class TokenMemory {
     return report.ok ? ok({ pool: pool.value, slot: report.value }) : report
   }
 
-  /** Takes a client's keys back and forgets its reports. */
+  /** Revokes a client's keys and clears its reports. */
   release(keys: ClientKeys): void {
     for (const offset of [0, 8]) this.memory.writeWord(keys.slot, offset, 0n)
     this.memory.deregister(keys.pool)
     this.memory.deregister(keys.slot)
   }
 
-  /** FAA(POOL, -take) of a client: what the pool was, and in which epoch (low 8 bits). */
+  /** FAA(POOL, -take) of a client; returns the pool before it and the epoch (low 8 bits). */
   take(keys: ClientKeys, take: number): Result<Pool> {
     const word = this.memory.takeFrom(keys.pool, 0, take)
     return word.ok ? ok(unpackPool(word.value)) : word
@@ -117,15 +117,15 @@ export class TokenMemory {
     }
   }
 
-  /** The pool as the data node sees it in its own memory. */
+  /** The pool as read locally by the data node. */
   pool(): Pool {
     return unpackPool(this.memory.ownWord(0))
   }
 
-  /** A slot as the data node sees it in its own memory. */
+  /** A slot as read locally by the data node. */
   slot(slot: number): SlotReport {
     const at = SLOTS_AT + slot * SLOT_BYTES
-    // Written first, read last: the residual is never older than the yield beside it, so no token is counted twice.
+    // Written first, read last: the residual is never older than the yield read with it, so no token is counted twice.
     const second = unpackYield(halves(this.memory.ownWord(at + 8)))
     const { epoch, residual, completed } = unpackReport(halves(this.memory.ownWord(at)))
     return { epoch, residual, completed, beat: second.beat, yielded: second.epoch === epoch ? second.yielded : 0 }

@@ -1,5 +1,5 @@
 /**
- * `osd-*.*.brw_stats`: what the disk I/O of a target looked like, printed and parsed.
+ * `osd-*.*.brw_stats`: disk I/O statistics of a target, printed and parsed.
  *
  * Source: spec/lustre 6.5, measured A16: the parameter belongs to the OSD, and the sections differ by its kind.
  */
@@ -19,7 +19,7 @@ import type { HistogramDialect } from './text-dialect.ts'
 
 export type Osd = 'ldiskfs' | 'zfs'
 
-/** What a server counts of each I/O. */
+/** Quantities counted for each I/O. */
 export type BrwQuantity =
   'pages' | 'discontiguousPages' | 'discontiguousBlocks' | 'fragments' | 'inFlight' | 'timeMs' | 'sizeBytes' | 'mapMs'
 
@@ -44,7 +44,7 @@ const SECTIONS: readonly SectionKind[] = [
   { quantity: 'mapMs', title: 'block maps msec', unit: 'maps', layout: powers },
 ]
 
-/** Sections in the order printed. ZFS does not know how its pages lie on the disk. */
+/** Sections in the order printed. ZFS has no information on the disk layout of pages. */
 const sectionsOf = (osd: Osd, dialect: HistogramDialect): readonly SectionKind[] =>
   SECTIONS.filter(
     ({ quantity }) =>
@@ -54,7 +54,7 @@ const sectionsOf = (osd: Osd, dialect: HistogramDialect): readonly SectionKind[]
 
 export interface BrwSection {
   readonly title: string
-  /** What a count is one of: `rpcs`, `ios`, `maps`. */
+  /** Unit of a count: `rpcs`, `ios`, `maps`. */
   readonly unit: string
   readonly rows: readonly HistogramRow[]
 }
@@ -64,12 +64,12 @@ export interface BrwStats {
   readonly sections: readonly BrwSection[]
 }
 
-/** Reads and writes of one quantity, by bin: log2 of pages, milliseconds and bytes, the number itself of all else. */
+/** Reads and writes of one quantity, by bin: log2 for pages, milliseconds and bytes, the number itself for all else. */
 export type BrwCounts = Readonly<Record<'read' | 'write', Bins>>
 
 const NO_COUNTS: BrwCounts = { read: new Map(), write: new Map() }
 
-/** The sections that a server of this kind prints of its counts. */
+/** Formats the counts as the sections that a server of this kind prints. */
 export const brwSections = (
   counts: ReadonlyMap<BrwQuantity, BrwCounts>,
   osd: Osd,
@@ -80,7 +80,7 @@ export const brwSections = (
     return { title, unit, rows: histogramRows(read, write, layout) }
   })
 
-/** The time lines above histograms. */
+/** Formats the time lines above histograms. */
 export const formatHistogramTimes = (times: StatsTimes, dialect: HistogramDialect): string =>
   dialect.times === 'plain'
     ? formatTimes(times, { width: 25, colon: ':', unit: ' secs.nsecs', indent: '' })
@@ -88,7 +88,7 @@ export const formatHistogramTimes = (times: StatsTimes, dialect: HistogramDialec
 
 const TITLES = `\n${' '.repeat(27)}read      |     write\n`
 
-/** The value of brw_stats. */
+/** Formats the value of brw_stats. */
 export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): string {
   let out = formatHistogramTimes(stats.times, dialect)
   for (const { title, unit, rows } of stats.sections) {
@@ -98,11 +98,11 @@ export function formatBrwStats(stats: BrwStats, dialect: HistogramDialect): stri
   return out
 }
 
-/** Longest line that is parsed, characters; servers print shorter ones. */
+/** Longest line that is parsed, characters; lines of servers are shorter. */
 const LINE_MAX = 200
 const HEAD = /^(\S.*?) +(rpcs|ios|maps) +% cum % \| +\2 +% cum %$/
 
-/** Reads brw_stats of any release and OSD; unreadable lines are named and skipped. */
+/** Parses brw_stats of any release and OSD; unreadable lines are reported and skipped. */
 export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: readonly SkippedLine[] } {
   const times: { -readonly [K in keyof StatsTimes]: StatsTimes[K] } = { snapshot: '' }
   const sections: { title: string; unit: string; rows: HistogramRow[] }[] = []
@@ -135,13 +135,13 @@ export function parseBrwStats(text: ByteText): BrwStats & { readonly skipped: re
 export interface BrwDelta {
   /** Seconds between the readings, by the server's clock. */
   readonly seconds: number
-  /** Rows without a count are left out. */
+  /** Rows without a count are omitted. */
   readonly sections: readonly BrwSection[]
 }
 
 /**
- * Difference of two readings; undefined where that is not known: the counters were cleared or are those of another mount, or
- * the server printed no time.
+ * Returns the difference of two readings; undefined if unknown: the counters were cleared or belong to another mount, or the server
+ * printed no time.
  */
 export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined {
   const seconds = Number(now.times.snapshot) - Number(before.times.snapshot)
@@ -157,22 +157,22 @@ export function brwDelta(before: BrwStats, now: BrwStats): BrwDelta | undefined 
       if (row.read < 0 || row.write < 0) return undefined
       if (row.read > 0 || row.write > 0) more.push(row)
     }
-    // A bin that held something and is gone was cleared.
+    // A non-empty bin disappeared: the counters were cleared.
     if ([...was.values()].some((r) => r.read > 0 || r.write > 0)) return undefined
     sections.push({ title, unit, rows: more })
   }
   return { seconds, sections }
 }
 
-/** Quantities of brw_stats that are shown and kept. */
+/** Quantities of brw_stats that are displayed and stored. */
 export const BRW_KEPT = ['sizeBytes', 'timeMs', 'inFlight', 'fragments'] as const satisfies readonly BrwQuantity[]
 export type BrwKept = (typeof BRW_KEPT)[number]
-/** By quantity: upper bound of a bin (bytes, ms, a number), reads, writes; ascending. Absent: the server has no such section. */
+/** By quantity: upper bound of a bin (bytes, ms, a number), reads, writes; ascending. Absent if the server has no such section. */
 export type BrwBins = Readonly<
   Partial<Record<BrwKept, readonly (readonly [upper: number, reads: number, writes: number])[]>>
 >
 
-/** Sections by what they count, with numbers for labels. */
+/** Sections by quantity, with numeric labels. */
 export function brwBins(sections: readonly BrwSection[]): BrwBins {
   const out: { -readonly [Q in BrwKept]?: BrwBins[Q] } = {}
   for (const quantity of BRW_KEPT) {

@@ -1,4 +1,4 @@
-/** Reading bytes: the codes that Lustre's text is made of, and byte strings out of short stretches of it. */
+/** Byte-level parsing helpers: character codes of Lustre's text formats, and byte strings of short ranges. */
 import type { ByteText } from './text.ts'
 
 export const NEWLINE = 10
@@ -15,10 +15,10 @@ export const OPEN = 123
 export const CLOSE = 125
 
 const SHORT = 64
-// One array a length, filled anew for each text: fromCharCode of a packed array is several times faster than of a typed one.
+// One array per length, reused for each text: fromCharCode of a packed array is several times faster than of a typed one.
 const SCRATCH = Array.from({ length: SHORT + 1 }, (_, n) => new Array<number>(n).fill(0))
 
-/** The byte string of bytes[from, to): a copy that keeps nothing else alive. */
+/** Returns the byte string of bytes[from, to): a copy that does not retain the buffer. */
 export function byteText(bytes: Uint8Array, from: number, to: number): ByteText {
   let text = ''
   for (let at = from; at < to; at += SHORT) {
@@ -30,17 +30,19 @@ export function byteText(bytes: Uint8Array, from: number, to: number): ByteText 
   return text
 }
 
-/** How a host makes bytes of a byte string. */
+/** Platform function that converts a byte string to bytes. */
 export type ToBytes = (text: ByteText) => Uint8Array
 
-/** Bytes of a byte string, one by one. A host has a way that is several times faster: `Buffer.from(text, 'latin1')`. */
+/**
+ * Converts a byte string one character at a time. Platforms have functions that are several times faster: `Buffer.from(text, 'latin1')`.
+ */
 export function bytesOf(text: ByteText): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i)
   return bytes
 }
 
-/** Whether bytes[from, ...) begins with `start`; `to` is the end of what may be looked at. */
+/** True if bytes[from, ...) begins with `start`; `to` is the end of the readable range. */
 export function startsWith(bytes: Uint8Array, from: number, to: number, start: Uint8Array): boolean {
   if (to - from < start.length) return false
   for (let i = 0; i < start.length; i++) if (bytes[from + i] !== start[i]) return false

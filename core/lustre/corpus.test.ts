@@ -1,4 +1,4 @@
-/** Answers of real servers are read to the last line, bytes that are not UTF-8 included. */
+/** Parses all recorded output of real servers completely, including bytes that are not UTF-8. */
 import { describe, expect, it } from 'vitest'
 import { bytesOf, CORPUS, corpusRecords, printedParams } from '../../tests/corpus.ts'
 import { formatJobId, parseJobId } from './job-id.ts'
@@ -34,7 +34,7 @@ function scan(text: string, size: number): Scanned {
   return { tables, skipped: scanner.skipped.lines }
 }
 
-/** The entries of a text by the plainest means: every line split at its marks. */
+/** Reference parser for entries: splits every line at its separators. */
 function plainly(text: string): object[] {
   const entries: { id: string; times: string[]; counters: string[][] }[] = []
   for (const line of text.split('\n').map((l) => l.replace(/^[\w.-]+\.job_stats=(?=.)/, ''))) {
@@ -93,11 +93,11 @@ describe.skipIf(CORPUS === '')('answers of real servers', () => {
         if (text.length < 200_000 || size > 7) expect(scan(text, size), `${file} ${id}`).toEqual({ tables, skipped })
       }
     }
-    // Ids of which the printed bytes are not UTF-8.
+    // Ids whose printed bytes are not UTF-8.
     expect(odd).toBeGreaterThan(5)
   })
 
-  it('of several targets are told apart by name', () => {
+  it('of several targets are distinguished by name', () => {
     let several = 0
     for (const r of answers) {
       if (r.exit !== 0 || !/^lctl get_param '\S*\*\S*job_stats'$/.test(r.command)) continue

@@ -1,8 +1,8 @@
 /**
- * What a counter did between two readings of it.
+ * Difference of a counter between two readings.
  *
- * Smallest and largest have no difference: the smallest of all time says nothing about the smallest since, so neither is
- * given. They only ever move apart, which tells that a counter is not the one it was.
+ * Minimum and maximum have no difference: the all-time minimum says nothing about the interval, so neither is returned. They only ever
+ * move apart, which helps to detect that a counter was reset.
  */
 import type { Counter } from './counter-line.ts'
 
@@ -17,10 +17,10 @@ export interface CounterDelta {
 
 type Amount = 'samples' | 'sum' | 'sumsq'
 
-/** Half of 64 bits: a number that falls from above it has wrapped around, not been cleared. */
+/** Half of 64 bits: a number that falls from above it has wrapped, not been cleared. */
 const HALF = 2 ** 63
 
-/** now - before in the 64 bits that the server counts in, however large both are. */
+/** Returns now - before modulo 2^64, as the server counts, for numbers of any size. */
 export function amountSince(now: Counter, before: Counter | undefined, amount: Amount): number {
   if (before === undefined) return now[amount]
   if (!now.exact && !before.exact) return now[amount] - before[amount]
@@ -28,13 +28,13 @@ export function amountSince(now: Counter, before: Counter | undefined, amount: A
   return Number(BigInt.asUintN(64, digits(now) - digits(before)))
 }
 
-/** Whether a counter may be the one it was before: none of what only grows has shrunk. */
+/** True if a counter may be a continuation of the previous reading: no monotonic value has decreased. */
 export function mayContinue(now: Counter, before: Counter): boolean {
   return now.samples >= before.samples && (now.sum >= before.sum || before.sum >= HALF)
 }
 
-/** Whether the smallest and largest tell that the counter began anew, which its samples may hide. */
-export function isAnother(now: Counter, before: Counter): boolean {
+/** True if minimum and maximum show that the counter was reset, which its samples may hide. */
+export function wasReset(now: Counter, before: Counter): boolean {
   return before.samples > 0 && (now.max < before.max || now.min > before.min)
 }
 
@@ -49,9 +49,9 @@ function histSince(now: Counter, before: Counter | undefined): Map<number, numbe
 }
 
 /**
- * The difference of two readings of a counter that went on.
+ * Returns the difference of two readings of a counter that was not reset.
  *
- * @param before  undefined where the counter had not been there: then all it shows is new.
+ * @param before  undefined if the counter did not exist before: then its whole value is new.
  */
 export const counterDelta = (now: Counter, before: Counter | undefined): CounterDelta => ({
   samples: amountSince(now, before, 'samples'),

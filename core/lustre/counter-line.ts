@@ -1,32 +1,32 @@
 /**
- * One counter of job_stats, read from its bytes: it is nine tenths of all text that Sluice reads.
+ * Parser of one counter of job_stats, from bytes: counters are nine tenths of all text that Sluice reads.
  *
- * Source: spec/lustre 4.3. Fields may come in any order and any may be missing but `samples`: 2.12 prints no sums for
- * requests, 2.15 no histograms.
+ * Source: spec/lustre 4.3. Fields may be in any order, and all but `samples` may be missing: 2.12 prints no sums for requests, 2.15 no
+ * histograms.
  */
 import { byteText, CLOSE, COLON, COMMA, DASH, NEWLINE, NINE, OPEN, RETURN, SPACE, ZERO } from './bytes.ts'
 
 const FIELDS = ['samples', 'unit', 'min', 'max', 'sum', 'sumsq', 'hist'] as const
 export type CounterField = (typeof FIELDS)[number]
 
-/** One counter of one job; numbers that the line does not have are 0. */
+/** One counter of one job; numbers missing in the line are 0. */
 export interface Counter {
   readonly samples: number
   readonly unit: string
   readonly min: number
   readonly max: number
   readonly sum: number
-  /** Servers keep it in 64 bits and let it wrap around. */
+  /** Servers keep it in 64 bits, and it wraps. */
   readonly sumsq: number
   /** Samples per power-of-two size bin; only read_bytes and write_bytes of 2.16 and later. */
   readonly hist: ReadonlyMap<number, number> | undefined
-  /** What the line has; one and the same list for all counters that have the same. */
+  /** Fields in the line; one shared list for all counters with the same fields. */
   readonly fields: readonly CounterField[]
-  /** Digits of the numbers above 2^53, which are rounded where they stand as numbers. */
+  /** Digits of numbers above 2^53, whose numeric values are rounded. */
   readonly exact: ReadonlyMap<CounterField, string> | undefined
 }
 
-/** A word of up to ten small letters as one number, so that fields are told apart without making texts. */
+/** Packs a word of up to ten lower-case letters into one number, so that fields are compared without creating strings. */
 const pack = (word: string): number => [...word].reduce((n, c) => n * 32 + c.charCodeAt(0) - 96, 0)
 const FIELD_OF = new Map(FIELDS.map((name, i) => [pack(name), i]))
 const UNIT = FIELDS.indexOf('unit')
@@ -48,25 +48,25 @@ function fieldsOf(mask: number): readonly CounterField[] {
   return fields
 }
 
-/** A cursor over bytes in which every line ends with a newline; that newline is what stops it. */
+/** Cursor over bytes in which every line ends with a newline; the newline stops it. */
 export class CounterReader {
   #bytes: Uint8Array = new Uint8Array()
   readonly #numbers = new Float64Array(FIELDS.length)
   #unit = ''
   #hist: Map<number, number> | undefined
   #exact: Map<CounterField, string> | undefined
-  /** Behind what was read. */
+  /** Index after the bytes read. */
   at = 0
-  /** Why there is no counter. */
+  /** Reason why there is no counter. */
   fault = ''
-  /** A field that no release has and that was passed over; the counter is good without it. */
+  /** Unknown field that was skipped; the counter is valid without it. */
   unknown = ''
 
   /**
    * Reads `{ samples: 3, unit: usecs, ... }`.
    *
    * @param from  index of the brace.
-   * @returns     the counter, also one without samples; undefined when it is not a whole one, and then `fault` says why.
+   * @returns     the counter, also one without samples; undefined if it is incomplete, with the reason in `fault`.
    */
   read(bytes: Uint8Array, from: number): Counter | undefined {
     this.#bytes = bytes
@@ -114,7 +114,7 @@ export class CounterReader {
     return true
   }
 
-  /** Reads `name: value`; the field's bit, 0 for an unknown one, -1 for a fault. */
+  /** Reads `name: value`; returns the field's bit, 0 for an unknown one, -1 for a fault. */
   #field(mask: number): number {
     const from = this.at
     const word = this.#word()
@@ -140,7 +140,7 @@ export class CounterReader {
     return bit
   }
 
-  /** Small letters as one number; 0 when they are too many for a known word. */
+  /** Reads lower-case letters as one number; 0 if there are too many for a known word. */
   #word(): number {
     const bytes = this.#bytes
     const from = this.at
@@ -155,7 +155,7 @@ export class CounterReader {
     return at - from > LONGEST_WORD ? 0 : word
   }
 
-  /** Digits as a number; -1 for a fault. */
+  /** Reads digits as a number; -1 for a fault. */
   #number(field: number | undefined): number {
     const bytes = this.#bytes
     const from = this.at
@@ -208,7 +208,7 @@ export class CounterReader {
     return isWord
   }
 
-  /** `{ 4K: 3, 1M: 100 }`. */
+  /** Reads `{ 4K: 3, 1M: 100 }`. */
   #readHist(): boolean {
     const bins = new Map<number, number>()
     if (!this.#take(OPEN)) return this.#fail('no histogram') ?? false
@@ -230,7 +230,7 @@ export class CounterReader {
     return true
   }
 
-  /** `4K:` as its bin; -1 when it is none. */
+  /** Reads `4K:` as its bin; -1 if it is not a bin. */
   #bin(): number {
     let size = 0
     for (let c = this.#bytes[this.at] as number; c >= ZERO && c <= NINE; c = this.#bytes[this.at] as number) {
@@ -239,7 +239,7 @@ export class CounterReader {
     }
     const scale = SCALE.get(this.#bytes[this.at] as number) ?? 0
     if (scale > 0) this.at++
-    // Bins are powers of two; 512 is the largest number that a label begins with.
+    // Bins are powers of two; 512 is the largest number at the beginning of a label.
     const isBin = size >= 1 && size <= 512 && (size & (size - 1)) === 0
     return isBin && this.#take(COLON) ? scale + 31 - Math.clz32(size) : -1
   }

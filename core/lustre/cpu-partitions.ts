@@ -1,30 +1,30 @@
 /**
- * `cpu_partition_table`: which CPUs each CPT has, printed and parsed.
+ * `cpu_partition_table`: CPUs of each CPT, printed and parsed.
  *
- * Source: spec/lustre 6.7, measured A21: one line for each CPT, a tab behind its number.
+ * Source: spec/lustre 6.7, measured A21: one line for each CPT, a tab after its number.
  */
 import type { ByteText, SkippedLine } from './text.ts'
 
 /** CPUs by CPT number. */
 export type CpuPartitions = readonly (readonly number[])[]
 
-/** CPUs dealt out to CPTs in equal runs, as a kernel without NUMA nodes does; a CPT has at least one. */
+/** Divides CPUs over CPTs in equal runs, like a kernel without NUMA nodes; each CPT gets at least one. */
 export function evenPartitions(cpts: number, cpus: number): number[][] {
   const each = Math.max(1, Math.floor(cpus / cpts))
   return Array.from({ length: cpts }, (_, cpt) => Array.from({ length: each }, (__, i) => cpt * each + i))
 }
 
-/** The value of cpu_partition_table. */
+/** Formats the value of cpu_partition_table. */
 export const formatCpuPartitions = (partitions: CpuPartitions): string =>
   partitions.map((cpus, cpt) => `${cpt}\t: ${cpus.join(' ')}\n`).join('')
 
-/** The value of cpu_partition_distance on a machine with one memory node: every CPT is 10 away from every other. */
+/** Formats the value of cpu_partition_distance on a machine with one memory node: every CPT is 10 away from every other. */
 export function formatCpuDistances(cpts: number): string {
   const others = Array.from({ length: cpts }, (_, cpt) => `${cpt}:10`).join(' ')
   return Array.from({ length: cpts }, (_, cpt) => `${cpt}\t: ${others}\n`).join('')
 }
 
-/** Reads the table; a line that is no CPT is named and skipped. */
+/** Parses the table; a line that is not a CPT is reported and skipped. */
 export function parseCpuPartitions(text: ByteText): {
   readonly partitions: CpuPartitions
   readonly skipped: readonly SkippedLine[]

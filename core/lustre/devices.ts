@@ -16,18 +16,18 @@ export interface Device {
   readonly name: string
   readonly uuid: string
   readonly refs: number
-  /** NID of the server that a client device talks to; printed only by `lctl dl -t`. */
+  /** NID of the server that a client device connects to; printed only by `lctl dl -t`. */
   readonly peer?: string | undefined
 }
 
 export interface DevicesLayout {
-  /** Whether the NIDs of servers are printed, as under `-t`. */
+  /** True to print the NIDs of servers, as with `-t`. */
   readonly peers?: boolean
-  /** References that the reading itself holds to each device. */
+  /** References that the reading process holds to each device. */
   readonly readers?: number
 }
 
-/** The list, one line each. */
+/** Formats the list, one device per line. */
 export const formatDevices = (devices: readonly Device[], layout: DevicesLayout = {}): string =>
   devices
     .map((d) => {
@@ -39,7 +39,7 @@ export const formatDevices = (devices: readonly Device[], layout: DevicesLayout 
 
 const LINE = /^ *(\d+) (UP|IN|ST|AT|--) (\S+) (\S+) (\S+) (\d+)(?: (\S+))?$/
 
-/** Reads the list of any release, with or without NIDs; unreadable lines are named and skipped. */
+/** Parses the list of any release, with or without NIDs; unreadable lines are reported and skipped. */
 export function parseDevices(text: ByteText): {
   readonly devices: readonly Device[]
   readonly skipped: readonly SkippedLine[]

@@ -1,18 +1,18 @@
 /**
- * Whether an entry of job_stats is the one that was read before, and what it did since.
+ * Identity of a job_stats entry between two readings, and its changes since.
  *
- * A server makes an entry with all counters at zero, never sets one back, and gives it a start time to the nanosecond
- * (2.15 and later). So another start time, or a counter that shrank, means another entry: somebody cleared it, or it aged out
- * and its job came back; then all it shows is new. Fewer counters than before mean a text cut off or a line lost: what is
- * missing stood still, as far as is known. Times of the server's clock are never subtracted: it may be set.
+ * A server creates an entry with all counters at zero, never resets one, and gives it a start time in nanoseconds (2.15 and later). So
+ * another start time, or a counter that decreased, means another entry: it was cleared, or it aged out and its job returned; then its
+ * whole content is new. Fewer counters than before mean truncated text or a lost line: missing counters are assumed unchanged. Times of
+ * the server's clock are never subtracted, because it may be set.
  */
-import { amountSince, counterDelta, isAnother, mayContinue, type CounterDelta } from './counter-delta.ts'
+import { amountSince, counterDelta, wasReset, mayContinue, type CounterDelta } from './counter-delta.ts'
 import type { Counter } from './counter-line.ts'
 import type { JobEntry } from './job-entry.ts'
 
 export type Seen = Pick<JobEntry, 'startTime' | 'counters' | 'listed'>
 
-/** Whether `now` goes on where `before` stood. */
+/** True if `now` is a later reading of the same entry as `before`. */
 export function continues(now: Seen, before: Seen): boolean {
   const isKnown = now.startTime !== undefined && before.startTime !== undefined
   if (isKnown && now.startTime !== before.startTime) return false
@@ -21,12 +21,12 @@ export function continues(now: Seen, before: Seen): boolean {
     const c = now.counters.get(name)
     if (!c && isCut) continue
     if (!c || !mayContinue(c, old)) return false
-    if (!isKnown && isAnother(c, old)) return false
+    if (!isKnown && wasReset(c, old)) return false
   }
   return true
 }
 
-/** What the next reading is compared with: `now`, and what it lacks of `before`. */
+/** Returns the base for the next comparison: `now`, completed by the counters of `before` that it lacks. */
 export function merged(now: Seen, before: Seen): Seen {
   if (now.listed >= before.listed) return now
   const startTime = now.startTime ?? before.startTime
@@ -34,12 +34,12 @@ export function merged(now: Seen, before: Seen): Seen {
 }
 
 /**
- * The counters of an entry that moved, with what they stood at before.
+ * Yields the counters of an entry that changed, with their previous values.
  *
- * @param before  the entry as it was, which `now` continues; undefined for another one.
+ * @param before  the previous reading of the same entry; undefined for another one.
  */
 export function* moved(now: Seen, before: Seen | undefined): Generator<[string, Counter, Counter | undefined]> {
-  // Where the reading before was cut off, what a counter stood at then is not known: it begins now.
+  // If the previous reading was truncated, a missing counter's old value is unknown: it starts now.
   const wasCut = before !== undefined && before.listed < now.listed
   for (const [name, c] of now.counters) {
     const base = before?.counters.get(name)
@@ -48,7 +48,7 @@ export function* moved(now: Seen, before: Seen | undefined): Generator<[string, 
   }
 }
 
-/** What each counter of an entry did since the reading before; only those that moved. */
+/** Returns the change of each counter of an entry since the previous reading; unchanged ones are omitted. */
 export function entryDelta(now: Seen, last: Seen | undefined): Map<string, CounterDelta> {
   const before = last && continues(now, last) ? last : undefined
   const deltas = new Map<string, CounterDelta>()

@@ -1,8 +1,8 @@
 /**
- * The errors that Lustre's parameters answer with: name, number and the C library's words for it.
+ * Errors returned by Lustre's parameters: name, number and the C library's message.
  *
- * ENOTSUPP is the kernel's own and has no words: an unknown TBF type is that on 2.15.8, whose lctl prints the number and
- * ends with its low byte, 12, as if it were ENOMEM.
+ * ENOTSUPP is internal to the kernel and has no message: 2.15.8 returns it for an unknown TBF type, and its lctl prints the number and
+ * exits with its low byte, 12, like ENOMEM.
  */
 const TABLE = {
   EPERM: [1, 'Operation not permitted'],
@@ -24,8 +24,8 @@ const TABLE = {
 
 export type Errno = keyof typeof TABLE
 
-/** Exit code that lctl ends with for this error: the low byte of its number. */
+/** Exit code of lctl for this error: the low byte of its number. */
 export const errnoNumber = (e: Errno): number => TABLE[e][0] & 0xff
 
-/** What lctl prints for this error. */
+/** Message that lctl prints for this error. */
 export const errnoText = (e: Errno): string => TABLE[e][1]

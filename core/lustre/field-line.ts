@@ -1,6 +1,6 @@
 /**
- * One field of a job_stats entry: a counter or one of its times. Each line is first compared with the one that stood in
- * its place in the entry before (line-templates.ts); most need no more than that.
+ * Parser of one field of a job_stats entry: a counter or one of its times. Each line is first compared with the line at the same position
+ * of the previous entry (line-templates.ts), which is usually sufficient.
  */
 import { byteText, bytesOf, COLON, DASH, DOT, NEWLINE, OPEN, RETURN, SPACE, startsWith, ZERO } from './bytes.ts'
 import { CounterReader, type Counter } from './counter-line.ts'
@@ -15,26 +15,26 @@ const COUNTER_START = bytesOf('{ samples:')
 const isDigit = (c: number | undefined): boolean => c !== undefined && c >= ZERO && c < ZERO + 10
 const isWord = (c: number): boolean => isDigit(c) || (c >= 97 && c <= 122) || c === 95 || (c >= 65 && c <= 90)
 
-/** Index behind a line that is not looked at, newline included. */
+/** Index after a skipped line, newline included. */
 const nextLine = (bytes: Uint8Array, at: number): number => bytes.indexOf(NEWLINE, at) + 1
 
 export class FieldLine {
   readonly templates = new LineTemplates()
   readonly #reader = new CounterReader()
-  /** Which field it is; undefined when the line is none. */
+  /** Field of the line; undefined if it is not a field. */
   template: LineTemplate | undefined
   counter: Counter | undefined
   time = ''
-  /** Why the line could not be read; empty when it could. */
+  /** Reason why the line could not be read; empty if it could. */
   fault = ''
-  /** A part of the counter that no release has; the rest of it is good. */
+  /** Part of the counter that no release has; the rest is valid. */
   unknown = ''
 
   /**
    * Reads the line at `at`, whose newline is before `end`.
    *
-   * @param isCut  the newline is not the text's own: what the line ends with may be the beginning of more.
-   * @returns      index behind the line.
+   * @param isCut  the newline was added: the line may be truncated.
+   * @returns      index after the line.
    */
   read(bytes: Uint8Array, at: number, end: number, isCut: boolean): number {
     const t = this.templates.next
@@ -62,7 +62,7 @@ export class FieldLine {
     return this.#unexpected(bytes, at, isCut)
   }
 
-  /** A line that was not expected here, or that is at fault. */
+  /** Handles a line that was not expected here, or is faulty. */
   #unexpected(bytes: Uint8Array, at: number, isCut: boolean): number {
     this.template = undefined
     this.unknown = ''
@@ -87,7 +87,7 @@ export class FieldLine {
     return next
   }
 
-  /** Reads what stands behind the name; index behind the line, -1 for a fault. */
+  /** Reads the part after the name; returns the index after the line, -1 for a fault. */
   #value(t: LineTemplate, bytes: Uint8Array, at: number, prefix: number, isCut: boolean): number {
     const isTime = bytes[at + prefix] !== OPEN
     this.fault = this.unknown = ''
@@ -100,7 +100,7 @@ export class FieldLine {
       return -1
     }
     this.template = t
-    // Idle counters are what repeats; of the others the bytes before the value are enough.
+    // Idle counters repeat exactly; for the others the bytes before the value suffice.
     const { counter } = this as { counter: Counter | undefined }
     if (this.unknown === '' && (t.line.length === 0 || counter?.samples === 0)) {
       const to = bytes[next - 2] === RETURN ? next - 2 : next - 1
@@ -147,15 +147,15 @@ export class FieldLine {
   }
 }
 
-/** `  name:   value` taken apart. */
+/** Parts of `  name:   value`. */
 interface Field {
-  /** '' when the line is not that. */
+  /** '' if the line has another form. */
   readonly name: string
-  /** Index of the value; without a name, of what stands behind the blanks. */
+  /** Index of the value; without a name, of the text after the blanks. */
   readonly value: number
 }
 
-/** Name and value of the line at `from`. */
+/** Returns name and value of the line at `from`. */
 export function fieldAt(bytes: Uint8Array, from: number): Field {
   let at = from
   while (bytes[at] === SPACE) at++
@@ -168,7 +168,7 @@ export function fieldAt(bytes: Uint8Array, from: number): Field {
   return { name, value: at }
 }
 
-/** Whether the line at `from` is a counter of job_stats; no other parameter has one. */
+/** True if the line at `from` is a counter of job_stats; no other parameter has one. */
 export function isCounterAt(bytes: Uint8Array, from: number): boolean {
   const { name, value } = fieldAt(bytes, from)
   return name !== '' && startsWith(bytes, value, bytes.length, COUNTER_START)

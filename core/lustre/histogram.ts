@@ -1,14 +1,14 @@
 /**
- * Histograms of reads and writes side by side, as `brw_stats` and `rpc_stats` print them: a count, its share and the share
- * so far, both whole percents rounded down.
+ * Histograms of reads and writes side by side, as `brw_stats` and `rpc_stats` print them: a count, its share and the cumulative share,
+ * both whole percents rounded down.
  *
- * Source: spec/lustre 6.5, 6.8; the answers of running servers for what is left out: nothing behind the row that completes
- * both sides, and in brw_stats nothing before the first row with a count.
+ * Source: spec/lustre 6.5, 6.8; recorded output of servers for omitted rows: none after the row that completes both sides, and in
+ * brw_stats none before the first row with a count.
  */
 import { binLabel } from './size-histogram.ts'
 
 export interface HistogramRow {
-  /** `4K`, `16`: what the server calls the bin. */
+  /** `4K`, `16`: the server's label of the bin. */
   readonly label: string
   readonly read: number
   readonly write: number
@@ -17,7 +17,7 @@ export interface HistogramRow {
 /** Counts of a histogram that a server keeps: by bin number, 0 to 31. */
 export type Bins = ReadonlyMap<number, number>
 
-/** What a bin is called, by its number. */
+/** Label of a bin, by its number. */
 export const BIN_LABELS = {
   /** 0, 1, 2, 3, ... */
   number: (bin: number): string => String(bin),
@@ -33,14 +33,14 @@ export interface RowsLayout {
   readonly labels: (bin: number) => string
   /** Number of the first bin that is printed. */
   readonly from: number
-  /** Whether rows before the first count are left out; without any count there is then no row at all. */
+  /** True to omit rows before the first count; without any count no row is printed. */
   readonly skipsEmptyStart: boolean
 }
 
 const BINS = 32
 const total = (bins: Bins): number => [...bins.values()].reduce((a, b) => a + b, 0)
 
-/** The rows that a server prints of its bins. */
+/** Returns the rows that a server prints of its bins. */
 export function histogramRows(read: Bins, write: Bins, layout: RowsLayout): HistogramRow[] {
   const rows: HistogramRow[] = []
   const left = { read: total(read), write: total(write) }
@@ -58,7 +58,7 @@ export function histogramRows(read: Bins, write: Bins, layout: RowsLayout): Hist
 
 const percent = (n: number, of: number): string => String(of === 0 ? 0 : Math.floor((n * 100) / of)).padStart(3)
 
-/** Text of the rows; `writeWidth` is the width of the write side's counts. */
+/** Formats the rows; `writeWidth` is the width of the write side's counts. */
 export function formatHistogramRows(rows: readonly HistogramRow[], writeWidth: number): string {
   const all = { read: 0, write: 0 }
   for (const r of rows) {
@@ -77,7 +77,7 @@ export function formatHistogramRows(rows: readonly HistogramRow[], writeWidth: n
   return out
 }
 
-/** Text of the rows of a histogram with one side. */
+/** Formats the rows of a histogram with one side. */
 export function formatSingleRows(rows: readonly { readonly label: string; readonly count: number }[]): string {
   const all = rows.reduce((n, r) => n + r.count, 0)
   let sum = 0
@@ -91,7 +91,7 @@ export function formatSingleRows(rows: readonly { readonly label: string; readon
 
 const ROW = /^(\d+[KMGTP]?):\t\t +(\d+) +\d+ +\d+(?: {3}\| +(\d+) +\d+ +\d+)?$/
 
-/** Reads a row; `write` is undefined in a histogram with one side. */
+/** Parses a row; `write` is undefined in a histogram with one side. */
 export function parseHistogramRow(
   line: string,
 ): { readonly label: string; readonly read: number; readonly write: number | undefined } | undefined {

@@ -6,7 +6,7 @@ type Counts = Record<string, number | [samples: number, sum: number | bigint]>
 
 const NAMES = ['read_bytes', 'write_bytes', 'read', 'write', 'getattr']
 
-/** An entry as a server prints it: all of its counters, moved or not. */
+/** Entry as printed by a server: all of its counters, changed or not. */
 function entry(
   id: string,
   counters: Counts,
@@ -27,7 +27,7 @@ function entry(
 
 const read = (...entries: string[]): readonly JobEntry[] => parseJobStats(entries.join('')).entries
 
-/** A reading of one target as its parser gives it: counters by job. */
+/** Reading of one target as returned by its parser: counters by job. */
 const reading = (jobs: Record<string, Counts>, start: Record<string, string> = {}): readonly JobEntry[] =>
   read(...Object.entries(jobs).map(([id, counters]) => entry(id, counters, start[id])))
 
@@ -62,7 +62,7 @@ describe('JobDeltas', () => {
     })
   })
 
-  it('adds up to what all jobs did', () => {
+  it('sums over all jobs', () => {
     const deltas = new JobDeltas()
     deltas.update([])
     const all = deltas.update(
@@ -95,11 +95,11 @@ describe('JobDeltas', () => {
     expect(rpcsOf(deltas.update(reading({ a: { write: 1 }, b: { write: 7 } })))).toEqual({ b: 7 })
   })
 
-  it('takes all counters of an entry as new when one of them went down: somebody cleared it', () => {
+  it('takes all counters of an entry as new if one of them decreased: it was cleared', () => {
     const deltas = new JobDeltas()
     deltas.update(reading({ a: { write: 100, read: 3 } }))
     expect(rpcsOf(deltas.update(reading({ a: { write: 5, read: 10 } })))).toEqual({ a: 15 })
-    // A counter back at zero went down too.
+    // A counter reset to zero has also decreased.
     expect(rpcsOf(deltas.update(reading({ a: { write: 8 } })))).toEqual({ a: 8 })
   })
 
@@ -116,7 +116,7 @@ describe('JobDeltas', () => {
     expect(rpcsOf(deltas.update(reading({ a: { write: 2 } }, { a: '9.0' })))).toEqual({ a: 2 })
   })
 
-  it('counts a job whose entry was missing in a reading from where it stood', () => {
+  it('counts a job whose entry was missing in a reading from its last values', () => {
     const deltas = new JobDeltas()
     deltas.update(reading({ a: { write: 100 }, b: { write: 5 } }))
     expect(deltas.update(reading({ b: { write: 5 } }))).toEqual([])
@@ -143,7 +143,7 @@ describe('JobDeltas', () => {
     expect(rpcsOf(deltas.update(read(...two)))).toEqual({ c: 2, a: 1 })
   })
 
-  it('lets the counters stand still that a text cut off does not show, and counts on when they are back', () => {
+  it('keeps counters that a truncated text lacks, and continues when they are back', () => {
     const deltas = new JobDeltas()
     const whole = entry('a', { read: [10, 10], write: [20, 20], getattr: 30 })
     deltas.update(read(whole))
@@ -170,7 +170,7 @@ describe('JobDeltas', () => {
     expect(rpcsOf(deltas.update(read(entry('a', { write: 15 }, '5.0', NAMES, '99999.0'))))).toEqual({ a: 3 })
   })
 
-  it('goes on when the servers begin or cease to print start times', () => {
+  it('continues when servers begin or cease to print start times', () => {
     const deltas = new JobDeltas()
     const bare = (writes: number): string => entry('a', { write: writes }).replace(/  start_time.*\n/, '')
     deltas.update(read(entry('a', { write: 10 })))
@@ -185,7 +185,7 @@ describe('JobDeltas', () => {
     expect(rpcsOf(deltas.update(reading({ a: { write: 14 } })))).toEqual({ a: 1 })
   })
 
-  it('counts an entry and the one made anew while the table was read', () => {
+  it('counts an entry and the one recreated while the table was read', () => {
     const deltas = new JobDeltas()
     deltas.update(reading({ a: { write: 10 } }))
     expect(rpcsOf(deltas.update(read(entry('a', { write: 12 }), entry('a', { write: 5 }, '7.0'))))).toEqual({ a: 7 })

@@ -1,6 +1,6 @@
 /**
- * What the jobs did between two readings of one target's job_stats. Counters are never cleared by Sluice; where somebody else
- * cleared them is seen in the entries themselves (entry-delta.ts).
+ * RPCs and bytes of jobs between two readings of one target's job_stats. Sluice never clears counters; clearing by others is detected
+ * from the entries (entry-delta.ts).
  */
 import { amountSince } from './counter-delta.ts'
 import { continues, merged, moved, type Seen } from './entry-delta.ts'
@@ -10,17 +10,17 @@ export interface JobDelta {
   readonly jobId: string
   /** RPCs served, all operations. */
   readonly rpcs: number
-  /** RPCs by operation; only those with any. */
+  /** RPCs by operation; only operations with RPCs. */
   readonly ops: ReadonlyMap<string, number>
   readonly readBytes: number
   readonly writeBytes: number
   /** Sum of the service times of reads and writes, microseconds. */
   readonly serviceUsecs: number
-  /** Reads and writes behind `serviceUsecs`. */
+  /** Reads and writes counted in `serviceUsecs`. */
   readonly dataRpcs: number
 }
 
-/** What all jobs did, by name: RPCs of each operation, and the bytes as `read_bytes` and `write_bytes`. */
+/** Totals over all jobs by name: RPCs of each operation, and bytes as `read_bytes` and `write_bytes`. */
 export function totalOf(deltas: readonly JobDelta[]): Map<string, number> {
   const total = new Map<string, number>()
   const add = (name: string, n: number): void => {
@@ -35,8 +35,8 @@ export function totalOf(deltas: readonly JobDelta[]): Map<string, number> {
 }
 
 /**
- * Readings for which an entry that is not in them is remembered. A server that printed a part of its table, or a text cut
- * off, must not make the whole life of a job look like one interval when the entry is back.
+ * Number of readings for which a missing entry is remembered. Partial or truncated output must not make the whole history of a job look
+ * like one interval when the entry reappears.
  */
 export const REMEMBERED_READINGS = 10
 
@@ -71,7 +71,7 @@ class Sum implements JobDelta {
     const op = name.endsWith('_bytes') ? name.slice(0, -6) : name
     if (op === 'read') this.readBytes += bytes
     if (op === 'write') this.writeBytes += bytes
-    // 2.12 has no read and write counters of their own: there the byte counters carry the RPCs.
+    // 2.12 has no separate read and write counters: there the byte counters carry the RPCs.
     if (op === name || !now.counters.has(op)) this.#count(op, samples)
   }
 
@@ -81,25 +81,25 @@ class Sum implements JobDelta {
   }
 }
 
-/** The entries that one job id had in a reading: one, but for ids that 2.12 prints alike. */
+/** Entries of one job id in a reading: one, except for ids that 2.12 prints alike. */
 interface Base {
   readonly entries: readonly Seen[]
-  /** Readings since that did not have the id. */
+  /** Readings since then without the id. */
   missed: number
 }
 
 /**
- * Entries of one job id in a reading. The same entry printed twice is known by its start time, and the later print is the
- * newer one. Entries with other start times are other entries: one was cleared and made anew while the table was read. Without
- * start times they are jobs whose ids print alike (2.12 makes `?` of what it cannot print), and each counts.
+ * Adds an entry to those of its job id. The same entry printed twice has the same start time, and the later print is the newer one.
+ * Entries with other start times are other entries: one was cleared and recreated while the table was read. Without start times they are
+ * jobs whose ids print alike (2.12 prints `?` for unprintable bytes), and each counts.
  */
 function add(entries: readonly Seen[], e: Seen): readonly Seen[] {
   const same = e.startTime === undefined ? -1 : entries.findIndex((x) => x.startTime === e.startTime)
   return same < 0 ? [...entries, e] : entries.with(same, e)
 }
 
-/** Whether an entry is the one of the reading before, untouched: the reader hands back the very counters of those. */
-const stands = (last: Base, e: Seen): boolean =>
+/** True if an entry is unchanged since the previous reading: the reader returns the same counter objects. */
+const isUnchanged = (last: Base, e: Seen): boolean =>
   last.missed === 0 && last.entries.length === 1 && last.entries[0]?.counters === e.counters
 
 /** Successive readings of one target. */
@@ -109,7 +109,7 @@ export class JobDeltas {
   /**
    * Takes one reading.
    *
-   * @returns  jobs with at least one RPC since the reading before; undefined for the first one, which is only the base.
+   * @returns  jobs with at least one RPC since the previous reading; undefined for the first one, which is only the base.
    */
   update(entries: readonly JobEntry[]): JobDelta[] | undefined {
     const before = this.#before
@@ -117,8 +117,8 @@ export class JobDeltas {
     for (const e of entries) {
       const known = now.get(e.jobId)
       const last = known ? undefined : before?.get(e.jobId)
-      // Most entries stand still from one reading to the next: nothing new is made for them.
-      if (last && stands(last, e)) now.set(e.jobId, last)
+      // Most entries are unchanged between readings: no new objects are created for them.
+      if (last && isUnchanged(last, e)) now.set(e.jobId, last)
       else now.set(e.jobId, { entries: known ? add(known.entries, e) : [e], missed: 0 })
     }
     this.#before = now
@@ -147,7 +147,7 @@ export class JobDeltas {
     return deltas
   }
 
-  /** Forgets the base, after a gap too long to bridge. */
+  /** Discards the base, after a gap too long to bridge. */
   reset(): void {
     this.#before = undefined
   }

@@ -34,7 +34,7 @@ describe('a printed job id', () => {
     },
   )
 
-  it('is what running servers of each release print', () => {
+  it('matches the output of running servers of each release', () => {
     // id: 2.15.8, then 2.16 and later.
     const printed: Record<string, readonly [string, string]> = {
       'dd.500': ['dd.500', 'dd.500'],
@@ -62,7 +62,7 @@ describe('a printed job id', () => {
     }
   })
 
-  it('of 2.12 has question marks for what cannot be printed, and never quotes', () => {
+  it('of 2.12 has question marks for unprintable bytes, and never quotes', () => {
     expect(print('a b:"c"\n\x7f\x80\u00a0\u00e9', '2.12')).toBe('a b:"c"???\u00a0\u00e9')
   })
 
@@ -72,7 +72,7 @@ describe('a printed job id', () => {
   })
 })
 
-describe('what a write to job_stats names', () => {
+describe('target of a write to job_stats', () => {
   const dev = ids('dev')
 
   it('is every entry, or the job whose printed form it is, or its bare bytes', () => {
@@ -108,11 +108,11 @@ describe('what a write to job_stats names', () => {
     ]) {
       expect(parseDropName(bad, dev), bad).toEqual(refused)
     }
-    // As long as it may be: 31 escaped bytes in quotes.
+    // Maximum length: 31 escaped bytes in quotes.
     expect(parseDropName(`"${'\\x41'.repeat(31)}"`, dev)).toEqual(ok({ jobId: 'A'.repeat(31) }))
-    // A server keeps 31 bytes of what is longer.
+    // A server truncates longer ids to 31 bytes.
     expect(parseDropName('y'.repeat(127), dev)).toEqual(ok({ jobId: 'y'.repeat(31) }))
-    // One hex digit is enough for the kernel, and it passes over the byte behind it.
+    // One hex digit is enough for the kernel, which skips the byte after it.
     expect(parseDropName('"a\\x4Zb"', dev)).toEqual(ok({ jobId: 'a\u0004b' }))
   })
 

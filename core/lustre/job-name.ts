@@ -1,8 +1,8 @@
 /**
- * `jobid_name`: the template that clients make job ids from.
+ * `jobid_name`: template from which clients form job ids.
  *
- * Source: spec/lustre 4.5, lustre-measured A27; the alternative of `%j?` and its release: the Lustre manual, chapter
- * Jobstats. Deviations: what `%j?` does before plain text is not documented; here the `?` is then dropped.
+ * Source: spec/lustre 4.5, lustre-measured A27; the alternative of `%j?` and its release: the Lustre manual, chapter Jobstats.
+ * Deviations: the effect of `%j?` before plain text is not documented; here the `?` is then dropped.
  */
 import type { Release } from './release.ts'
 import type { ByteText } from './text.ts'
@@ -13,27 +13,27 @@ export type NameCode = 'e' | 'g' | 'h' | 'H' | 'j' | 'p' | 'u'
 
 export interface NameField {
   readonly code: NameCode
-  /** Bytes that are kept of the value; undefined = all. */
+  /** Bytes kept of the value; undefined = all. */
   readonly width: number | undefined
-  /** What stands here instead when there is no job id; only for `j`. */
+  /** Alternative used when there is no job id; only for `j`. */
   readonly otherwise: NameField | undefined
 }
 
 /** A template's parts in order: plain text and fields. */
 export type JobName = readonly (ByteText | NameField)[]
 
-/** What the releases differ in. */
+/** Differences between releases. */
 export interface JobNameDialect {
-  /** Whether `%.5h` keeps five bytes; else `%.` is an unknown code and the rest is text. */
+  /** True if `%.5h` keeps five bytes; else `%.` is an unknown code and the rest is text. */
   readonly widths: boolean
-  /** Whether `%j?%H` is the job id or, without one, the host; else the `?` is text. */
+  /** True if `%j?%H` is the job id or, without one, the host; else the `?` is text. */
   readonly alternative: boolean
 }
 
 const BEFORE_2_16: JobNameDialect = { widths: false, alternative: false }
 const SINCE_2_16: JobNameDialect = { widths: true, alternative: true }
 
-/** Widths are measured for 2.15.8 and 2.17.57 only; they are taken to have come with the alternative, in 2.16. */
+/** Widths are measured for 2.15.8 and 2.17.57 only; assumed to have been added with the alternative, in 2.16. */
 export const JOB_NAME_DIALECTS: Readonly<Record<Release, JobNameDialect>> = {
   '2.12': BEFORE_2_16,
   '2.15': BEFORE_2_16,
@@ -45,7 +45,7 @@ export const JOB_NAME_DIALECTS: Readonly<Record<Release, JobNameDialect>> = {
 const WIDTH = /^\.(\d{1,3})/
 const BLANK = /[ \t\n\v\f\r]/g
 
-/** Reads the code behind a `%`; undefined for a code that does not exist. */
+/** Reads the code after a `%`; undefined for an unknown code. */
 function fieldAt(text: ByteText, dialect: JobNameDialect): { field: NameField; length: number } | undefined {
   const width = dialect.widths ? WIDTH.exec(text) : null
   const at = width ? width[0].length : 0
@@ -55,7 +55,7 @@ function fieldAt(text: ByteText, dialect: JobNameDialect): { field: NameField; l
   return { field, length: at + 1 }
 }
 
-/** Takes a template apart. Blanks and unknown codes are dropped, as clients drop them. */
+/** Parses a template. Blanks and unknown codes are dropped, as clients do. */
 export function parseJobName(template: ByteText, dialect: JobNameDialect = SINCE_2_16): JobName {
   const parts: (ByteText | NameField)[] = []
   let text = ''

@@ -12,9 +12,9 @@ const owner = (variable: string, name: string, id: string): JobOwner => {
 }
 
 /**
- * The id of a process by the kernel's rule; '' where it has none.
+ * Returns the id of a process by the kernel's rule; '' if it has none.
  *
- * With a variable the value alone is taken first unless the template contains %j. Kernel threads have no environment.
+ * With a variable, its value alone is used first unless the template contains %j. Kernel threads have no environment.
  */
 function clientId({ variable, name }: JobIdSetting, p: ClientProcess, release: Release): string {
   const template = variable === 'procname_uid' ? '%e.%u' : name
@@ -62,7 +62,7 @@ describe('a job of uid 0', () => {
         const id = clientId(s, { ...p, uid: 0 }, release)
         if (!owners.ok || id === '') return
         const found = owners.value.of(id)
-        // A job of the batch system whose id holds no uid: the batch system says whose it is.
+        // A job of the batch system whose id has no uid: the batch system provides the owner.
         const template = parseJobName(s.variable === 'procname_uid' ? '%e.%u' : s.name, JOB_NAME_DIALECTS[release])
         const holdsUid = template.some((f) => typeof f !== 'string' && f.code === 'u')
         const isJob = p.job !== undefined && s.variable !== 'procname_uid' && s.variable !== 'nodelocal'
@@ -113,7 +113,7 @@ describe('a job of uid 0', () => {
   })
 })
 
-describe('a job of somebody else', () => {
+describe('a job of another user', () => {
   it.each([
     ['procname_uid', '', 'cp.500'],
     ['procname_uid', '', 'python3.11.1000'],
@@ -156,14 +156,14 @@ describe('a job of somebody else', () => {
     )
   })
 
-  it('is told by the batch system where the id does not tell it', () => {
+  it('comes from the batch system if the id does not contain it', () => {
     const owners = jobOwners({ variable: 'SLURM_JOB_ID', name: '%j.%e.%u' })
     if (!owners.ok) throw new Error(owners.error)
     const is = (id: string, user: string): boolean => owners.value.isSystem(id, user)
     expect(is('1234567890123456.long_program_1', 'alice')).toBe(false)
     expect(is('1234567890123456.long_program_1', '')).toBe(true)
     expect(is('4690.python.1000', 'root')).toBe(true)
-    // What root runs within the job of a user is root's.
+    // Processes of root within a user's job belong to root.
     expect(is('4690.epilog.0', 'alice')).toBe(true)
   })
 })
@@ -175,17 +175,21 @@ it.each([
   ['nodelocal', 'lit', /lit/],
   ['nodelocal', '%e:%p', /%e:%p/],
   ['nodelocal', '%g', /%g/],
-  ['nodelocal', '%.0u', /tell neither/],
+  ['nodelocal', '%.0u', /contain neither/],
 ])('%s %s tells no owners', (variable, name, why) => {
   const owners = jobOwners({ variable, name })
   expect(owners.ok ? '' : owners.error).toMatch(why)
 })
 
-it('jobs of a model are users’ unless their ids say root', () => {
+it('jobs of a model are users’ unless their ids name root', () => {
   const is = (id: string): boolean => MODEL_JOB_OWNERS.isSystem(id, '')
   expect(['login03.rsync.u0', 'rsync.0', '4690.python.u1021', 'hog', '7.a', '1.hog.u1'].map(is)).toEqual([
-    ...[true, true, false],
-    ...[false, false, false],
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
   ])
 })
 

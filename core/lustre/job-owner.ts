@@ -1,7 +1,7 @@
 /**
- * Owner of a job as far as its id tells: root, another user, or not known. Ids are made by clients from `jobid_var` and
- * `jobid_name`, and a command may hold the very characters that separate the fields, so an id can often be taken apart in
- * several ways. One way in which it is root's is enough: controllers must not limit what root runs.
+ * Owner of a job as derived from its id: root, another user, or unknown. Clients form ids from `jobid_var` and `jobid_name`, and a
+ * command may contain the separator characters, so an id often has several readings. One reading as root's is enough: controllers must
+ * not limit jobs of root.
  *
  * Source: spec/lustre 4.5, lustre-measured A27, A28.
  */
@@ -23,19 +23,19 @@ export type JobOwner = 'root' | 'user' | 'unknown'
 
 /** Commands are at most this long, bytes (TASK_COMM_LEN less the NUL). */
 const COMMAND_MAX = 15
-/** Ids whose owner is remembered: controllers ask for the same ones every period. */
+/** Cached owners: controllers query the same ids every period. */
 const REMEMBERED_MAX = 20_000
 
 const NUMBER = /^(?:0|[1-9]\d{0,9})/
 const HOST = /^[A-Za-z0-9_.-]+/
 const SHORT_HOST = /^[A-Za-z0-9_-]+/
 
-/** Lengths that a value may have at the beginning of `rest`; the shortest and the longest. */
+/** Returns the shortest and longest length of a value at the beginning of `rest`. */
 function lengthsOf({ code, width = Infinity }: NameField, rest: ByteText): { least: number; most: number } {
   const most = (pattern: RegExp): number => Math.min(width, pattern.exec(rest)?.[0].length ?? 0)
   const none = width === 0 ? 0 : 1
   switch (code) {
-    // A process may give itself an empty name.
+    // A process may set an empty name.
     case 'e':
       return { least: 0, most: Math.min(width, COMMAND_MAX, rest.length) }
     case 'j':
@@ -72,14 +72,14 @@ class Readings {
     this.#from(0, 0, 'unknown')
   }
 
-  /** Reads the parts from `part` on in the id from `at` on; `owner` is what the parts before tell. */
+  /** Parses the parts from `part` on in the id from `at` on; `owner` is the result of the preceding parts. */
   #from(part: number, at: number, owner: JobOwner): void {
     const key = `${part} ${at} ${owner}`
     if (this.#tried.has(key)) return
     this.#tried.add(key)
     const p = this.#name[part]
     const rest = this.#id.slice(at)
-    // An id that is as long as ids get may have lost its end.
+    // An id of maximum length may have been truncated.
     if (rest === '' && (p === undefined || this.#isCut)) this.owners.add(owner)
     if (p === undefined) return
     if (typeof p === 'string') {
@@ -89,39 +89,39 @@ class Readings {
     }
     for (const field of p.otherwise ? [p, p.otherwise] : [p]) {
       const { least, most } = lengthsOf(field, rest)
-      // Without a job the alternative stands there, so the job itself is not empty.
+      // Without a job the alternative is used, so the job itself is not empty.
       const from = field === p && p.otherwise ? 1 : least
       for (let n = from; n <= most; n++) {
-        this.#from(part + 1, at + n, this.#told(p, field, rest.slice(0, n), owner))
+        this.#from(part + 1, at + n, this.#ownerAfter(p, field, rest.slice(0, n), owner))
       }
     }
   }
 
-  #told(part: NameField, field: NameField, value: ByteText, owner: JobOwner): JobOwner {
+  #ownerAfter(part: NameField, field: NameField, value: ByteText, owner: JobOwner): JobOwner {
     if (owner === 'root' || value === '') return owner
     if (field.code === 'u') return value === '0' ? 'root' : 'user'
     if (this.#hasUser) return owner
-    // Without a uid: the group of root is taken for root, and who has a job of the scheduler is a user of it.
+    // Without a uid: root's group counts as root, and a job of the scheduler counts as a user's.
     if (field.code === 'g' && value === '0') return 'root'
-    // Schedulers number their jobs; a host that stands in for one hardly begins with a digit, a command may.
+    // Schedulers number their jobs; a host name used as the alternative hardly begins with a digit, a command may.
     const isJob = field.code === 'j' || (field === part.otherwise && (field.code === 'h' || field.code === 'H'))
     return isJob && (part.otherwise === undefined || /^\d/.test(value)) ? 'user' : owner
   }
 }
 
-/** Job ids of one cluster, read by the templates that its clients use. */
+/** Owners of one cluster's job ids, by the templates that its clients use. */
 export class JobOwners {
   readonly #names: readonly JobName[]
   readonly #isModel: boolean
   readonly #known = new Map<ByteText, JobOwner>()
 
-  /** @param isModel  ids that no template makes are users': in a model, jobs are called what their scenario likes. */
+  /** @param isModel  ids that match no template belong to users: in a model, scenarios name jobs freely. */
   constructor(names: readonly JobName[], isModel = false) {
     this.#names = names
     this.#isModel = isModel
   }
 
-  /** Owner by the id alone. An id that no template makes has an unknown one. */
+  /** Returns the owner by the id alone; unknown if the id matches no template. */
   of(id: ByteText): JobOwner {
     const known = this.#known.get(id)
     if (known !== undefined) return known
@@ -134,9 +134,9 @@ export class JobOwners {
   }
 
   /**
-   * Whether a job is root's, or may be.
+   * True if a job belongs to root or may do so.
    *
-   * @param user  as the batch system has it; empty where that is not known. It decides where the id does not.
+   * @param user  owner according to the batch system; empty if unknown. It decides if the id is ambiguous.
    */
   isSystem(id: ByteText, user: string): boolean {
     if (user === 'root' || user === '0') return true
@@ -145,19 +145,19 @@ export class JobOwners {
   }
 }
 
-/** The same template as clients of the releases read it: some know widths and alternatives, others do not. */
+/** Returns the readings of a template by clients of different releases: some support widths and alternatives, others do not. */
 function namesOf(template: string): JobName[] {
   const parsed = Object.values(JOB_NAME_DIALECTS).map((dialect) => parseJobName(template, dialect))
   return [...new Map(parsed.map((name) => [JSON.stringify(name), name])).values()]
 }
 
 /**
- * The templates that a setting makes ids from.
+ * Returns the templates from which a setting forms ids.
  *
- * With an environment variable the value alone is the id, unless `jobid_name` contains `%j`; the template then is for processes
- * without the variable. A session's value is treated alike.
+ * With an environment variable the value alone is the id, unless `jobid_name` contains `%j`; the template then is for processes without
+ * the variable. A session's value is treated alike.
  *
- * @returns  why owners cannot be told by it, as the end of a sentence.
+ * @returns  the reason why it does not determine owners, as the end of a sentence.
  */
 export function jobOwners({ variable, name }: JobIdSetting): Result<JobOwners, string> {
   if (variable === '' || variable === 'disable') {
@@ -169,10 +169,10 @@ export function jobOwners({ variable, name }: JobIdSetting): Result<JobOwners, s
   const isValueAlone = variable !== 'procname_uid' && variable !== 'nodelocal' && !template.includes('%j')
   const names = [...(isValueAlone ? namesOf('%j') : []), ...namesOf(template)]
   const tells = names.some((n) => has(n, 'u') || has(n, 'j'))
-  // The host or the command alone: every id may hold what root does.
-  if (!tells) return fail(`jobid_name is ${template}: its ids tell neither the user nor a job of the batch system`)
+  // Only the host or the command: any id may contain work of root.
+  if (!tells) return fail(`jobid_name is ${template}: its ids contain neither the user nor a batch job`)
   return ok(new JobOwners(names))
 }
 
-/** Jobs of scenarios: a job number, a command and a user, as the emulated servers say; or a command and a user. */
+/** Jobs of scenarios: job number, command and user, as reported by the emulated servers; or command and user. */
 export const MODEL_JOB_OWNERS = new JobOwners(['%j.%e.u%u', '%e.%u'].flatMap(namesOf), true)

@@ -1,6 +1,6 @@
 /**
- * Memory of reading 1 GB of job_stats whose entries are dropped as they come: the largest resident size of a process of
- * its own, above what it had before the first byte. Run as a program with a file's name, it is that process.
+ * Memory for reading 1 GB of job_stats whose entries are dropped immediately: the largest resident size of a separate process, above its
+ * size before the first byte. Run as a program with a file's name, it is that process.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ interface Streamed {
   readonly mbPerS: number
 }
 
-/** Streams one target's table again and again, as a server with some dozens of targets prints theirs. */
+/** Streams one target's table repeatedly, as a server with dozens of targets would. */
 function stream(file: string): Streamed {
   const fd = openSync(file, 'r')
   const buffer = Buffer.alloc(CHUNK)
@@ -45,7 +45,7 @@ function stream(file: string): Streamed {
 }
 
 async function measured(): Promise<number> {
-  // Not loaded by the process that is measured.
+  // Imported late, so that the measured process does not load it.
   const { mixedJobStats } = await import('./job-stats-sample.bench.ts')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   try {

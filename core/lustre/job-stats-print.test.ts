@@ -80,7 +80,7 @@ describe('job_stats as printed', () => {
 `)
   })
 
-  it('leaves out what enable_stats_header=0 leaves out', () => {
+  it('omits the lines that enable_stats_header=0 omits', () => {
     expect(
       print('dev', [entry('a', {}, false)])
         .split('\n')

@@ -13,7 +13,7 @@ import type { JobStatsDialect } from './text-dialect.ts'
 export const OST_COUNTERS = ({ text }: Pick<Profile, 'text'>): readonly string[] => text.jobStats.ost
 export const MDT_COUNTERS = ({ text }: Pick<Profile, 'text'>): readonly string[] => text.jobStats.mdt
 
-/** A counter as a printer needs it; sumsq may exceed 2^53 and then comes as an integer text. */
+/** Counter to be printed; sumsq may exceed 2^53 and is then an integer text. */
 export interface PrintableCounter {
   readonly samples: number
   readonly min: number
@@ -23,11 +23,11 @@ export interface PrintableCounter {
   readonly hist: ReadonlyMap<number, number>
 }
 
-/** Times of an entry as `secs.nsecs`. Start and elapsed are left out when the server's stats have no such lines. */
+/** Times of an entry as `secs.nsecs`. Start and elapsed are absent if the server's stats have no such lines. */
 export interface EntryTimes {
-  /** When the job's counters last moved. */
+  /** Last update of the job's counters. */
   readonly snapshot: string
-  /** When the entry was made, and how long before the snapshot that was. */
+  /** Creation time of the entry, and time from it to the snapshot. */
   readonly start?: string | undefined
   readonly elapsed?: string | undefined
 }
@@ -35,7 +35,7 @@ export interface EntryTimes {
 export interface PrintableEntry {
   readonly jobId: ByteText
   readonly times: EntryTimes
-  /** By name; those without samples may be left out. */
+  /** By name; those without samples are optional. */
   readonly counters: ReadonlyMap<string, PrintableCounter>
 }
 
@@ -43,13 +43,13 @@ const NO_BINS: ReadonlyMap<number, number> = new Map()
 const ZERO: PrintableCounter = { samples: 0, min: 0, max: 0, sum: 0, sumsq: '0', hist: NO_BINS }
 const pad = (v: number | string, width: number): string => String(v).padStart(width)
 
-/** `hist: { 4K: 3, 1M: 100 }`, empty bins left out. */
+/** `hist: { 4K: 3, 1M: 100 }`, empty bins omitted. */
 function formatHistogram(hist: ReadonlyMap<number, number>): string {
   const bins = [...hist].filter(([, n]) => n > 0).sort(([a], [b]) => a - b)
   return `hist: { ${bins.map(([bin, n]) => `${binLabel(bin)}: ${n}`).join(', ')} }`
 }
 
-/** One counter line, spaces exact (spec 4.3). Without samples it is all zeros. */
+/** Formats one counter line, spaces exact (spec 4.3). Without samples it is all zeros. */
 export function formatCounter(name: string, counter: PrintableCounter | undefined, dialect: JobStatsDialect): string {
   const c = counter === undefined || counter.samples === 0 ? ZERO : counter
   const isBytes = name.endsWith('_bytes')
@@ -64,7 +64,7 @@ export function formatCounter(name: string, counter: PrintableCounter | undefine
   return `${out} }\n`
 }
 
-/** The head lines of an entry. */
+/** Formats the head lines of an entry. */
 export function formatEntryHead(jobId: ByteText, times: EntryTimes, dialect: JobStatsDialect): ByteText {
   const id = `- ${'job_id:'.padEnd(16)} ${formatJobId(jobId, dialect.ids)}\n`
   if (dialect.times === 'seconds') {
@@ -80,7 +80,7 @@ export function formatEntryHead(jobId: ByteText, times: EntryTimes, dialect: Job
   )
 }
 
-/** Lines of counters without samples, made once for a release: most counters of most jobs never move. */
+/** Lines of counters without samples, built once per release: most counters of most jobs never change. */
 const zeroLines = new WeakMap<JobStatsDialect, ReadonlyMap<string, string>>()
 
 function zeroLinesOf(dialect: JobStatsDialect): ReadonlyMap<string, string> {
@@ -93,9 +93,9 @@ function zeroLinesOf(dialect: JobStatsDialect): ReadonlyMap<string, string> {
 }
 
 /**
- * One job's entry.
+ * Formats the entry of one job.
  *
- * @param names  the target's counters: `OST_COUNTERS` or `MDT_COUNTERS`; each is printed, moved or not.
+ * @param names  the target's counters: `OST_COUNTERS` or `MDT_COUNTERS`; all are printed, changed or not.
  */
 export function formatEntry(entry: PrintableEntry, names: readonly string[], dialect: JobStatsDialect): ByteText {
   const lines = [formatEntryHead(entry.jobId, entry.times, dialect)]
@@ -105,18 +105,18 @@ export function formatEntry(entry: PrintableEntry, names: readonly string[], dia
     const zero = c && c.samples > 0 ? undefined : zeros.get(name)
     lines.push(zero ?? formatCounter(name, c, dialect))
   }
-  // Joined: it is kept and printed again and again, and a string of additions is walked anew each time.
+  // Joined, because it is printed repeatedly and a concatenated string would be traversed each time.
   return lines.join('')
 }
 
-/** The value of job_stats made of its entries' texts, in order; without any it is empty or its first line alone. */
+/** Returns the value of job_stats from its entries' texts, in order; without entries it is empty or only its first line. */
 export function joinEntries(entries: readonly ByteText[], dialect: JobStatsDialect): ByteText {
-  // Joined, not added up: a string of a thousand additions is flattened slowly by whoever reads it.
+  // Joined instead of concatenated: a string of a thousand concatenations is slow to flatten for readers.
   if (entries.length === 0 && !dialect.headerWhenEmpty) return ''
   return `job_stats:\n${entries.join('')}`
 }
 
-/** The value of job_stats. */
+/** Formats the value of job_stats. */
 export const printJobStats = (
   entries: readonly PrintableEntry[],
   names: readonly string[],

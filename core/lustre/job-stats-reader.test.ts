@@ -21,7 +21,7 @@ interface Step {
   readonly samples: number
 }
 
-/** A table after some updates: an entry's snapshot_time moves exactly when its counters do. */
+/** A table after some updates: an entry's snapshot_time changes exactly when its counters do. */
 function table(steps: readonly Step[], integerTimes: boolean): string {
   const state = new Map<number, { samples: number; at: number }>()
   steps.forEach((s, i) => state.set(s.job, { samples: (state.get(s.job)?.samples ?? 0) + s.samples, at: i }))
@@ -35,7 +35,7 @@ function table(steps: readonly Step[], integerTimes: boolean): string {
 
 const steps = fc.array(fc.record({ job: fc.nat(5), samples: fc.integer({ min: 1, max: 50 }) }), { maxLength: 12 })
 
-it('answers what a fresh parser answers, whatever was read before', () => {
+it('equals a fresh parser, independent of earlier readings', () => {
   fc.assert(
     fc.property(
       fc.array(steps, { minLength: 1, maxLength: 5 }),
@@ -58,7 +58,7 @@ it('answers what a fresh parser answers, whatever was read before', () => {
 
 const junk = fc.constantFrom('Killed', 'foo=bar', 'foo=', 'job_stats:', 'x.job_stats=', '', '  read: {', '- job_id:')
 
-it('answers what a fresh parser answers also where lines are junk, every time', () => {
+it('equals a fresh parser also with junk lines, every time', () => {
   fc.assert(
     fc.property(steps, steps, fc.array(fc.tuple(fc.nat(), junk), { maxLength: 4 }), (first, more, inserts) => {
       const spoil = (text: string): string => {
@@ -82,7 +82,7 @@ it('names faults by their lines in the whole text', () => {
   for (let i = 0; i < 3; i++) expect(reader.read(text).skipped.map((s) => s.line)).toEqual([2, 7, 8])
 })
 
-it('hands back the very counters of an entry that stands still', () => {
+it('returns the same counter objects for an unchanged entry', () => {
   const reader = new JobStatsReader()
   const [first] = reader.read(table([{ job: 1, samples: 3 }], false)).entries
   const later = reader.read(

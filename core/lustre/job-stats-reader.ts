@@ -1,9 +1,9 @@
 /**
- * Successive readings of one target's job_stats. Most jobs are idle between two readings, and an entry whose
- * `snapshot_time` (its last update, in ns) stands still is the entry that was read before: it is not parsed again.
+ * Incremental reader of one target's job_stats. Most jobs are idle between two readings, and an entry with an unchanged `snapshot_time`
+ * (its last update, in ns) is the entry that was read before: it is not parsed again.
  *
- * Releases before 2.15 print whole seconds there; their entries are always parsed. A server bumps the time before the
- * counter, so a reading between the two shows the RPC one update later; none is lost from the sums.
+ * Releases before 2.15 print whole seconds; their entries are always parsed. A server updates the time before the counter, so a reading
+ * between the two shows the RPC one update later; none is lost from the sums.
  */
 import { bytesOf, byteText, type ToBytes } from './bytes.ts'
 import type { JobEntry } from './job-entry.ts'
@@ -20,7 +20,7 @@ interface Block {
   readonly entry: JobEntry
 }
 
-/** The id line and the snapshot_time line of an entry; undefined when the time has no ns. */
+/** Returns the id line and the snapshot_time line of an entry; undefined if the time has no ns. */
 function headOf(text: ByteText, from: number, end: number): ByteText | undefined {
   const first = text.indexOf('\n', from)
   const second = first < 0 ? -1 : text.indexOf('\n', first + 1)
@@ -29,7 +29,7 @@ function headOf(text: ByteText, from: number, end: number): ByteText | undefined
   return isExact ? text.slice(from, second) : undefined
 }
 
-/** Lines of an entry that has nothing else in it. */
+/** Number of lines of an entry without other content. */
 const linesOf = (e: JobEntry): number =>
   2 + (e.startTime === undefined ? 0 : 1) + (e.elapsedTime === undefined ? 0 : 1) + e.listed
 
@@ -37,15 +37,15 @@ export class JobStatsReader {
   readonly #toBytes: ToBytes
   #before = new Map<ByteText, Block>()
 
-  /** @param toBytes  the host's way to make bytes. */
+  /** @param toBytes  the platform's conversion to bytes. */
   constructor(toBytes: ToBytes = bytesOf) {
     this.#toBytes = toBytes
   }
 
   /**
-   * Reads the parameter's value; the same answer as `parseJobStats`, whatever was read before.
+   * Parses the parameter's value; the result equals that of `parseJobStats`, independent of earlier readings.
    *
-   * @returns  entries that keep nothing of the text alive.
+   * @returns  entries that do not retain the text.
    */
   read(text: ByteText): JobStats {
     const entries: JobEntry[] = []
@@ -54,7 +54,7 @@ export class JobStatsReader {
     const { skipped } = scanner
     let from = text.startsWith(ENTRY.slice(1)) ? 0 : text.indexOf(ENTRY) + 1
     if (from === 0 && !text.startsWith(ENTRY.slice(1))) from = text.length
-    // All at once: an array for each of ten thousand entries is what a server's answer would cost most for.
+    // Converted at once: an array for each of ten thousand entries would dominate the cost.
     const all = this.#toBytes(text)
     scanner.push(all.subarray(0, from))
     while (from < text.length) {
@@ -76,7 +76,7 @@ export class JobStatsReader {
         else scanner.endEntry()
         const entry = entries.length === before + 1 ? entries[before] : undefined
         const lines = scanner.line - began
-        // A block with a fault, or with more than an entry in it, is parsed again.
+        // A block with a fault, or with more than one entry, is parsed again.
         if (head !== undefined && entry && skipped.count === faults && lines === linesOf(entry)) {
           const copy = byteText(all, from, from + head.length)
           blocks.set(copy, { head: copy, length: end - from, lines, entry })

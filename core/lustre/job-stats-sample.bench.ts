@@ -1,11 +1,11 @@
-/** A table of job_stats to measure with. */
+/** Sample job_stats table for benchmarks. */
 import { OST_COUNTERS, printJobStats } from './job-stats-print.ts'
 import { profile } from './profile.ts'
 
 const DEV = profile('dev')
 const NAMES = OST_COUNTERS(DEV)
 
-/** An OST's table in which every other counter has moved, by turns. */
+/** OST table in which every other counter has moved, alternating. */
 export const mixedJobStats = (jobs: number, more: (job: number) => number = () => 0): string =>
   printJobStats(
     Array.from({ length: jobs }, (_, job) => ({

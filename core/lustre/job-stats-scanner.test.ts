@@ -20,7 +20,7 @@ interface Scanned {
   readonly more: number
 }
 
-/** Scans a text in chunks of the sizes given, in turn; in one piece without any. */
+/** Scans a text in chunks of the given sizes, cycling through them; in one piece without sizes. */
 function scan(text: string, sizes: readonly number[] = [], options?: ScanOptions): Scanned {
   const tables: Table[] = []
   const scanner = new JobStatsScanner(
@@ -72,7 +72,7 @@ const counter = fc.record({
 })
 const time = fc.tuple(fc.nat(2 ** 31), fc.nat(999_999_999)).map(([s, ns]) => `${s}.${String(ns).padStart(9, '0')}`)
 
-/** A server's table, as printed and as the parts it was printed from. */
+/** A server's table, as printed and as the parts from which it was printed. */
 interface Printed {
   readonly release: Release
   readonly kind: 'obdfilter' | 'mdt'
@@ -104,10 +104,10 @@ const printed = (minEntries: number, maxEntries: number): fc.Arbitrary<Printed> 
       }))
       return { release, kind, entries, text: printJobStats(entries, names, p.text.jobStats) }
     })
-    // 2.12 escapes nothing: an id of nothing but blanks cannot be read there.
+    // 2.12 escapes nothing, so an id of blanks only cannot be parsed.
     .filter(({ entries, release }) => release !== '2.12' || entries.every((e) => /[^ ]/.test(e.jobId)))
 
-/** A place in a text, all of them equally likely. */
+/** A position in a text, uniformly distributed. */
 const place = fc.noBias(fc.nat(999_999)).map((n) => n / 1_000_000)
 
 const chunks = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 5000 })), {
@@ -115,7 +115,7 @@ const chunks = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ m
   maxLength: 8,
 })
 
-/** Lines that turn up where they should not. */
+/** Lines in unexpected positions. */
 const junk = fc.oneof(
   fc.constantFrom(
     'Killed',
@@ -141,7 +141,7 @@ const junk = fc.oneof(
 )
 
 describe('JobStatsScanner', () => {
-  it('reads what a server of any release prints, to the last digit', () => {
+  it('parses the output of any release, to the last digit', () => {
     fc.assert(
       fc.property(printed(0, 5), ({ release, entries, text }) => {
         const s = scan(text, [], { zeros: true })
@@ -167,7 +167,7 @@ describe('JobStatsScanner', () => {
     )
   })
 
-  it('leaves out counters without samples unless they are asked for, and says how many there were', () => {
+  it('omits counters without samples unless requested, and counts them', () => {
     fc.assert(
       fc.property(printed(1, 3), ({ text }) => {
         const all = entriesOf(scan(text, [], { zeros: true }))
@@ -199,7 +199,7 @@ describe('JobStatsScanner', () => {
     )
   })
 
-  it('keeps every entry that is whole in a text cut off anywhere, and of the last one what is whole', () => {
+  it('keeps all complete entries of a text truncated anywhere, and the complete part of the last one', () => {
     fc.assert(
       fc.property(printed(1, 4), place, ({ text }, part) => {
         const all = entriesOf(scan(text, [], { zeros: true }))
@@ -217,7 +217,7 @@ describe('JobStatsScanner', () => {
           for (const t of [last.snapshotTime, last.startTime, last.elapsedTime])
             if (t !== undefined && t !== '') expect([was.snapshotTime, was.startTime, was.elapsedTime]).toContain(t)
         }
-        // At most the line that the cut goes through is lost, and it is named.
+        // At most the truncated line is lost, and it is reported.
         expect(cut.skipped.length).toBeLessThanOrEqual(1)
         expect(cut.skipped.every((s) => s.line === text.slice(0, length).split('\n').length)).toBe(true)
       }),
@@ -225,7 +225,7 @@ describe('JobStatsScanner', () => {
     )
   })
 
-  it('never throws on a text with damage anywhere, and loses nothing of the entries that have none', () => {
+  it('never throws on damaged text, and loses nothing of undamaged entries', () => {
     const damage = fc.record({
       at: place,
       kind: fc.constantFrom('replace', 'insert', 'delete', 'line'),
@@ -239,7 +239,7 @@ describe('JobStatsScanner', () => {
         const isTouched = all.map(() => false)
         let broken = text
         let deleted = 0
-        // From the end on, so that the places before stay where they are.
+        // From the end, so that earlier positions stay valid.
         for (const d of damages.toSorted((a, b) => b.at - a.at)) {
           let at = Math.floor(d.at * text.length)
           const n = d.kind === 'delete' ? d.bytes : d.kind === 'replace' ? 1 : 0
@@ -247,9 +247,9 @@ describe('JobStatsScanner', () => {
           const c = String.fromCharCode(d.byte)
           const put = d.kind === 'line' ? `${d.line}\n` : d.kind === 'delete' ? '' : c
           broken = broken.slice(0, at) + put + broken.slice(at + n)
-          // What was behind may have been deleted already.
+          // The following text may have been deleted already.
           deleted += n
-          // A line lost to the one before it, or put between two entries, belongs to both.
+          // A line lost to the previous entry, or inserted between two entries, belongs to both.
           all.forEach(({ span: [from, to] }, i) => {
             if (at - 1 <= to && at + deleted >= from) isTouched[i] = true
           })
@@ -283,12 +283,12 @@ const ENTRY = (id: string, writes: number): string =>
   `- job_id:          ${id}\n  snapshot_time:   1.000000001 secs.nsecs\n` +
   `  write:           { samples: ${String(writes).padStart(11)}, unit: usecs }\n`
 
-/** Tables by name with the jobs in them and their writes. */
+/** Tables by name with their jobs and writes. */
 const found = (text: string): [string | undefined, string[]][] =>
   scan(text).tables.map((t) => [t.param, t.entries.map((e) => `${e.jobId} ${e.counters.get('write')?.samples ?? 0}`)])
 
 describe('tables of several targets', () => {
-  it('are told apart by their names', () => {
+  it('are distinguished by their names', () => {
     const text =
       `obdfilter.fs-OST0000.job_stats=\njob_stats:\n${ENTRY('a', 1)}${ENTRY('b', 2)}` +
       `obdfilter.fs-OST0001.job_stats=\nobdfilter.fs-OST0002.job_stats=job_stats:\n` +
@@ -302,7 +302,7 @@ describe('tables of several targets', () => {
     expect(scan(text).skipped).toEqual([])
   })
 
-  it('without names (-n) are told apart by their first lines', () => {
+  it('without names (-n) are distinguished by their first lines', () => {
     expect(found(`job_stats:\n${ENTRY('a', 1)}job_stats:\njob_stats:\n${ENTRY('a', 3)}`)).toEqual([
       [undefined, ['a 1']],
       [undefined, []],
@@ -428,7 +428,7 @@ describe('bad input', () => {
     expect(s.more).toBe(47)
   })
 
-  it('of endless lines and endless counters is bounded, and what follows is read', () => {
+  it('of endless lines and endless counters is bounded, and later text is parsed', () => {
     const names = Array.from({ length: 5000 }, (_, i) => `  op${i}: { samples: 1 }\n`).join('')
     const long = 'x'.repeat(1_000_000)
     const s = scan(`${ENTRY('a', 1)}${long}\n${head.replace('a', 'b')}${names}${ENTRY('c', 3)}`, [1000])

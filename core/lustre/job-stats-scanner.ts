@@ -1,43 +1,60 @@
 /**
- * job_stats out of a stream of bytes: entries are handed on as they end, and no more is kept than one of them and a line.
+ * Streaming parser of job_stats: entries are emitted as they end; at most one entry and one line are buffered.
  *
- * Source: spec/lustre 4.1 to 4.4, lustre-measured A1-A3, A6, A26, A31. Taken are the value of the parameter and what
- * `lctl get_param` prints of one or several targets: with their names, without them (`-n`) or with one before each line
- * (`-H`); of any release, an OST or an MDT; with lines that end in CR LF and without the last newline. Values of other
- * parameters in between are passed over. It never throws: a line it cannot read is named and skipped, the rest is kept.
+ * Source: spec/lustre 4.1 to 4.4, lustre-measured A1-A3, A6, A26, A31. Accepts the value of the parameter and the output of `lctl
+ * get_param` for one or several targets: with their names, without them (`-n`) or with one before each line (`-H`); of any release, an
+ * OST or an MDT; with lines that end in CR LF and without the last newline. Values of other parameters in between are skipped. Never
+ * throws: an unreadable line is reported and skipped, the rest is kept.
  */
-import { byteText, bytesOf, NEWLINE, RETURN, SPACE, startsWith } from './bytes.ts'
+import { byteText, bytesOf, NEWLINE, RETURN, SPACE, startsWith, COLON, DASH, DOT, EQUALS } from './bytes.ts'
 import type { Counter } from './counter-line.ts'
 import { fieldAt, FieldLine, isCounterAt } from './field-line.ts'
 import type { JobEntry } from './job-entry.ts'
 import { parseJobId } from './job-id.ts'
 import { LineChunks, MAX_LINE, TOO_LONG, type LinesSink } from './line-chunks.ts'
 import { behindLine } from './line-templates.ts'
-import { paramAt } from './param-line.ts'
 import { SkippedLines } from './skipped-lines.ts'
 import type { ByteText } from './text.ts'
 
-/** Where entries go, in the order of the text. */
+// The `name=` that `lctl get_param` puts before a value, read from bytes.
+
+const LONGEST = 256
+const AT = 64
+
+const isLetter = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c <= 90)
+const isFirst = (c: number): boolean => isLetter(c) || (c >= 48 && c <= 57) || c === 95
+const isNext = (c: number): boolean => isFirst(c) || c === DOT || c === DASH || c === COLON || c === AT
+
+/** Returns the parameter that the line bytes[from, to) begins with; undefined if none. */
+function paramAt(bytes: Uint8Array, from: number, to: number): ByteText | undefined {
+  if (!isFirst(bytes[from] as number)) return undefined
+  const end = Math.min(to, from + LONGEST)
+  let at = from + 1
+  while (at < end && isNext(bytes[at] as number)) at++
+  return at < end && bytes[at] === EQUALS ? byteText(bytes, from, at) : undefined
+}
+
+/** Receiver of entries, in the order of the text. */
 export interface JobStatsSink {
-  /** The table of another target begins; `param` is its parameter, undefined where the text does not name it. */
+  /** Called at the start of another target's table; `param` is its parameter, undefined if the text does not name it. */
   target?(param: ByteText | undefined): void
   entry(entry: JobEntry): void
 }
 
 export interface ScanOptions {
-  /** Keeps counters without samples, too. */
+  /** True to keep counters without samples, too. */
   readonly zeros?: boolean
-  /** How many skipped lines are listed; the others are counted. */
+  /** Most skipped lines listed; further ones are only counted. */
   readonly maxSkipped?: number
 }
 
-/** Counters of one entry; an MDT lists 27, and a text of junk may list any number. */
+/** Largest number of counters of one entry; an MDT lists 27, junk text may list any number. */
 const MAX_COUNTERS = 100
 /** Longest job id as printed; 31 bytes escaped and quoted have 126. */
 const MAX_PRINTED_ID = 256
 
 const JOB_ID = bytesOf('- job_id:')
-/** The id stands here in all releases; blanks behind this column are its own (2.12 escapes none). */
+/** Column of the id in all releases; blanks after this column belong to it (2.12 escapes none). */
 const ID_COLUMN = 19
 const HEADER = bytesOf('job_stats:')
 const BYTE_ORDER_MARK = bytesOf('\u00ef\u00bb\u00bf')
@@ -51,7 +68,7 @@ class OpenEntry {
   elapsedTime: string | undefined
   readonly counters = new Map<string, Counter>()
   listed = 0
-  /** A line in it could have been anything. */
+  /** True after a junk line, which could have been anything. */
   hasJunk = false
   readonly jobId: ByteText
   readonly from: number
@@ -74,22 +91,22 @@ export class JobStatsScanner implements LinesSink {
   readonly #chunks = new LineChunks(this)
   readonly #field = new FieldLine()
 
-  /** Number of the line at hand, from 1; where it begins in the stream; whether the stream ends in it. */
+  /** Number of the current line, from 1; its offset in the stream; true if the stream ends in it. */
   #line = 0
   #offset = 0
   #isCut = false
 
   #entry: OpenEntry | undefined
   #entries = 0
-  /** A table has begun, and its `job_stats:` is still to come. */
+  /** A table has begun, and its `job_stats:` line is pending. */
   #isTable = false
   #awaitsHeader = false
-  /** Name of the table at hand, and `name=`, which `-H` puts before each of its lines. */
+  /** Name of the current table, and `name=`, which `-H` prints before each of its lines. */
   #param: ByteText | undefined
   #prefix: Uint8Array | undefined
-  /** The lines at hand belong to another parameter. */
+  /** True while the current lines belong to another parameter. */
   #isForeign = false
-  /** Line of a parameter that would be junk if the entry went on after it; 0 = none. */
+  /** Line of a parameter that would be junk if the entry continued after it; 0 = none. */
   #aside = 0
 
   constructor(sink: JobStatsSink, options: ScanOptions = {}) {
@@ -103,28 +120,28 @@ export class JobStatsScanner implements LinesSink {
     return this.#skipped
   }
 
-  /** Lines taken so far. */
+  /** Lines processed so far. */
   get line(): number {
     return this.#line
   }
 
-  /** Takes the next bytes; they are not kept and may be overwritten afterwards. */
+  /** Processes the next bytes; they are not retained and may be overwritten afterwards. */
   push(chunk: Uint8Array): void {
     this.#chunks.push(chunk)
   }
 
-  /** The text has ended: hands on what is left. */
+  /** Ends the text: emits the rest. */
   end(): void {
     this.#chunks.end()
     this.#close(this.#chunks.length)
   }
 
-  /** Closes the entry at hand: what was pushed so far ends with one. */
+  /** Closes the current entry; the input so far must end with one. */
   endEntry(): void {
     this.#close(this.#chunks.length)
   }
 
-  /** Passes over an entry that was read before; what was pushed so far ends with a line. */
+  /** Skips an entry that was read before; the input so far must end with a line. */
   pass(bytes: number, lines: number): void {
     this.#offset = this.#chunks.length
     this.#beginEntry()
@@ -169,7 +186,7 @@ export class JobStatsScanner implements LinesSink {
     this.#sink.target?.(param)
   }
 
-  /** Reads the line at `at`; index behind it. */
+  /** Reads the line at `at`; returns the index after it. */
   #one(bytes: Uint8Array, at: number, end: number): number {
     const entry = this.#entry
     if (entry && bytes[at] === SPACE) return this.#fieldLine(entry, bytes, at, end)
@@ -182,7 +199,7 @@ export class JobStatsScanner implements LinesSink {
     return next
   }
 
-  /** A field that belongs to no job; other parameters have lines with a blank in front, too. */
+  /** Handles a field outside any job; other parameters also have lines that begin with a blank. */
   #orphan(bytes: Uint8Array, at: number): void {
     if (this.#isForeign && !isCounterAt(bytes, at)) return
     const { name, value } = fieldAt(bytes, at)
@@ -199,13 +216,13 @@ export class JobStatsScanner implements LinesSink {
     return next
   }
 
-  /** Puts a field into its entry. */
+  /** Adds a field to its entry. */
   #take(entry: OpenEntry, f: FieldLine): void {
     const { template, counter, time } = f
     if (!template) return
     const { name } = template
     if (template.seen === this.#entries) {
-      // A time behind the counters, or any field again behind a line of junk, is another job's, whose job_id line is lost.
+      // A time after the counters, or any repeated field after a junk line, belongs to another job whose job_id line is lost.
       const isOthers = entry.hasJunk || (counter === undefined && entry.listed > 0)
       this.#skip(isOthers ? `${name} of a job without its job_id` : `${name} twice`)
       if (isOthers) this.#close(this.#offset)
@@ -233,7 +250,7 @@ export class JobStatsScanner implements LinesSink {
     }
     const printed = byteText(bytes, from, idEnd)
     const jobId = parseJobId(printed)
-    // An id that ends with the text may be the beginning of a longer one: another job's.
+    // An id at the end of the text may be truncated and belong to another job.
     if (this.#isCut && !/^".*"$/s.test(printed)) this.#skip('job_id cut off')
     else if (jobId === '' || /^ *$/.test(printed)) this.#skip('job_id without an id')
     else {
@@ -243,7 +260,7 @@ export class JobStatsScanner implements LinesSink {
     }
   }
 
-  /** What stood before has ended. */
+  /** Ends the previous entry. */
   #beginEntry(): void {
     if (this.#aside > 0) this.#nameAside()
     if (!this.#isTable) this.#beginTable(undefined, false)
@@ -251,13 +268,13 @@ export class JobStatsScanner implements LinesSink {
     this.#isForeign = this.#awaitsHeader = false
   }
 
-  /** A parameter's line stood inside an entry. */
+  /** Reports a parameter's line inside an entry. */
   #nameAside(): void {
     this.#skip('a parameter inside a table', this.#aside)
     this.#aside = 0
   }
 
-  /** A line that is neither a field nor a job's first: the table's header, a parameter's name, or junk. */
+  /** Handles a line that is neither a field nor the first of a job: the table's header, a parameter's name, or junk. */
   #otherLine(bytes: Uint8Array, at: number, to: number): void {
     if (isHeader(bytes, at, to)) this.#header(undefined)
     else if (this.#prefix && startsWith(bytes, at, to, this.#prefix)) this.#named(bytes, at, to, false)
@@ -277,7 +294,7 @@ export class JobStatsScanner implements LinesSink {
     if (this.#entry) this.#entry.hasJunk = true
   }
 
-  /** A line that begins with the name of the table at hand: the table's first, or any of it with `-H`. */
+  /** Handles a line that begins with the name of the current table: the table's first, or any of its lines with `-H`. */
   #named(bytes: Uint8Array, at: number, to: number, isFirst: boolean): void {
     const from = at + (this.#prefix?.length ?? 0)
     if (isHeader(bytes, from, to)) this.#header(this.#param)
@@ -287,13 +304,13 @@ export class JobStatsScanner implements LinesSink {
     else if (!isFirst) this.#beginTable(this.#param, true)
   }
 
-  /** `job_stats:`; one that was not to be expected begins another table. */
+  /** Handles `job_stats:`; an unexpected one begins another table. */
   #header(param: ByteText | undefined): void {
     if (!this.#awaitsHeader) this.#beginTable(param, false)
     this.#awaitsHeader = false
   }
 
-  /** Another parameter. In the middle of a table it would be junk, which only the lines behind it can tell. */
+  /** Handles another parameter. In the middle of a table it would be junk, which only the following lines can show. */
   #foreign(isBlock: boolean): void {
     this.#aside = this.#isTable ? this.#line : 0
     if (!isBlock) return

@@ -1,4 +1,4 @@
-/** Reading the job_stats of 10,000 jobs, half of whose counters have moved. */
+/** Parsing of job_stats of 10,000 jobs, half of whose counters have moved. */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { JobStatsReader } from './job-stats-reader.ts'
 import { JobStatsScanner } from './job-stats-scanner.ts'
@@ -17,7 +17,7 @@ const note = `${JOBS} jobs of 15 counters, ${(bytes.length / 1e6).toFixed(1)} MB
 
 const mbPerS = (length: number, ms: number): number => length / 1e3 / ms
 
-/** Reads all of it and keeps the result, as a result is kept. */
+/** Parses everything and retains the result, as a reader does. */
 function parse(input: Uint8Array, jobs: number, now: () => number): number {
   const entries: unknown[] = []
   const began = now()
@@ -54,7 +54,7 @@ function fromText(now: () => number): number {
   return mbPerS(bytes.length, took)
 }
 
-/** A reading of a server that was read before. */
+/** Second reading of a server. */
 function again(now: () => number): number {
   const reader = new JobStatsReader(latin1)
   reader.read(text)
@@ -72,28 +72,41 @@ const limit = 'every byte is looked at once; names and numbers become values tha
 
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'lustre.parse-job-stats', unit: 'MB/s', must: { least: 150 }, note, limit },
+    id: 'lustre.parse-job-stats',
+    unit: 'MB/s',
+    must: { least: 150 },
+    note,
+    limit,
     run: (now) => mbPerS(bytes.length, parse(bytes, JOBS, now)),
-    ...{ baseline: byteLoop, beside: 'a loop over the same bytes that counts newlines' },
+    baseline: byteLoop,
+    beside: 'a loop over the same bytes that counts newlines',
   },
   {
-    ...{ id: 'lustre.parse-job-stats.text', unit: 'MB/s', run: fromText, note: `${note}, as text`, limit },
-    ...{ baseline: splitLines, beside: 'splitting it into lines' },
+    id: 'lustre.parse-job-stats.text',
+    unit: 'MB/s',
+    run: fromText,
+    note: `${note}, as text`,
+    limit,
+    baseline: splitLines,
+    beside: 'splitting it into lines',
   },
   {
-    ...{
-      id: 'lustre.parse-job-stats.again',
-      unit: 'MB/s',
-      run: again,
-      note: `${note}; a quarter of the jobs moved since`,
-    },
-    ...{ baseline: byteLoop, beside: 'a loop over the same bytes that counts newlines' },
+    id: 'lustre.parse-job-stats.again',
+    unit: 'MB/s',
+    run: again,
+    note: `${note}; a quarter of the jobs moved since`,
+    baseline: byteLoop,
+    beside: 'a loop over the same bytes that counts newlines',
     limit: 'entries whose bytes are as before are compared, not read',
   },
   {
-    ...{ id: 'lustre.parse-job-stats.growth', unit: 'exponent', sizes: SIZES, axis: 'size', must: { most: 1.1 } },
+    id: 'lustre.parse-job-stats.growth',
+    unit: 'exponent',
+    sizes: SIZES,
+    axis: 'size',
+    must: { most: 1.1 },
     cost: (now, jobs) => Math.min(...[1, 2, 3].map(() => parse(sized.get(jobs) ?? bytes, jobs, now))),
-    note: 'time over jobs; the bound is a wish of our own',
+    note: 'time over jobs; the bound is our own target',
     limit: 'what is kept of more jobs no longer fits the caches, and the collector walks over it',
   },
 ]

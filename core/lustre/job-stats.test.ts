@@ -75,7 +75,7 @@ const print = (entries: readonly PrintedEntry[]): string =>
 
 const FIELDS = ['samples', 'unit', 'min', 'max', 'sum', 'sumsq']
 
-/** What a reader must find in an entry that was printed. */
+/** Expected parse result of a printed entry. */
 const asRead = (e: PrintedEntry): object => ({
   jobId: e.jobId,
   snapshotTime: e.snapshot,
@@ -109,7 +109,7 @@ describe('job_stats', () => {
         const { entries: read, skipped } = parseJobStats(text)
         expect(skipped).toEqual([])
         expect(read.map(withoutSpan)).toEqual(entries.map(asRead))
-        // The spans are the entries' own text, without a gap.
+        // The spans cover the entries' text without gaps.
         expect(read.map(({ span: [from, to] }) => text.slice(from, to)).join('')).toBe(
           text.slice('job_stats:\n'.length),
         )
@@ -163,7 +163,7 @@ describe('job_stats', () => {
     )
   })
 
-  it('keeps what is good between lines that are junk', () => {
+  it('keeps good lines between junk lines', () => {
     const { entries, skipped } = parseJobStats(
       [
         'job_stats:',

@@ -1,7 +1,7 @@
 /**
- * `obdfilter.*.job_stats` and `mdt.*.job_stats`, parsed whole.
+ * `obdfilter.*.job_stats` and `mdt.*.job_stats`, parsed completely.
  *
- * Source: spec/lustre 4.1 and 4.3. What is read and what is skipped is the scanner's (job-stats-scanner.ts).
+ * Source: spec/lustre 4.1 and 4.3. The scanner decides what is read and skipped (job-stats-scanner.ts).
  */
 import { bytesOf, type ToBytes } from './bytes.ts'
 import type { JobEntry } from './job-entry.ts'
@@ -18,15 +18,15 @@ export interface JobStats {
   readonly skippedMore: number
 }
 
-/** Characters that are made bytes at a time, so that a long text is not held twice. */
+/** Characters converted to bytes at a time, so that a long text is not held twice. */
 const PIECE = 65_536
 
 /**
- * Reads one target's job_stats.
+ * Parses one target's job_stats.
  *
  * @param text     the parameter's value, with or without its `job_stats:` line; any prefix of it is accepted.
- * @param toBytes  the host's way to make bytes.
- * @returns        the entries, which keep nothing of the text alive; counters without samples are left out unless asked for.
+ * @param toBytes  the platform's conversion to bytes.
+ * @returns        the entries, which do not retain the text; counters without samples are omitted unless requested.
  * @complexity     O(bytes).
  */
 export function parseJobStats(text: ByteText, options?: ScanOptions, toBytes: ToBytes = bytesOf): JobStats {

@@ -1,8 +1,8 @@
 /**
- * What the releases differ in about the tool lctl: options, search order, layout, messages and exit codes.
+ * Differences of the lctl tool between releases: options, search order, layout, messages and exit codes.
  *
- * Source: spec/lustre 0.2 and 7, measured A12, A20-A26, A32 and B10 (2.15.8, 2.17.0 and the development line). 2.12 is
- * played as 2.15.8, 2.16 as 2.17.0 except where spec/lustre 0.2 tells them apart.
+ * Source: spec/lustre 0.2 and 7, measured A12, A20-A26, A32 and B10 (2.15.8, 2.17.0 and the development line). 2.12 is emulated as
+ * 2.15.8, 2.16 as 2.17.0, except where spec/lustre 0.2 distinguishes them.
  */
 import type { Release } from './release.ts'
 
@@ -14,30 +14,30 @@ export interface LctlOptions {
 }
 
 export interface LctlDialect {
-  /** Which assignment of several gives set_param its exit code: the first that failed, or the last one. */
+  /** Assignment that determines set_param's exit code: the first that failed, or the last one. */
   readonly setParamExit: 'first error' | 'last'
-  /** Whether a failed assignment is repeated in a second line, with the name as it was asked for. */
+  /** True if a failed assignment is repeated in a second line, with the name as requested. */
   readonly repeatsFailure: boolean
-  /** What set_param says of a name without a value. */
+  /** Message of set_param for a name without a value. */
   readonly noValueText: string
   readonly options: LctlOptions
-  /** Whether options have long names too. */
+  /** True if options have long names, too. */
   readonly hasLongOptions: boolean
-  /** Where the usage of get_param, set_param and list_param goes; the exit code is 4 everywhere. */
+  /** Stream of the usage of get_param, set_param and list_param; the exit code is 4 everywhere. */
   readonly usageTo: 'stdout' | 'stderr'
-  /** Trees in the order in which a name is looked up; what an earlier one holds is printed first. */
+  /** Trees in look-up order; matches in an earlier one are printed first. */
   readonly trees: readonly ('proc' | 'sysfs' | 'debugfs')[]
-  /** Columns from which `name=value` of one line is broken after the `=`; undefined: never. */
+  /** Columns from which a one-line `name=value` is broken after the `=`; undefined: never. */
   readonly breakAt: number | undefined
-  /** Whether a value of no bytes is printed, as `name=`. */
+  /** True if an empty value is printed, as `name=`. */
   readonly printsEmpty: boolean
-  /** Whether `get_param -N` reads the files, so that it leaves out directories and what cannot be read. */
+  /** True if `get_param -N` reads the files, so that it omits directories and unreadable files. */
   readonly namesAreRead: boolean
-  /** Whether the directories of `-R` are listed one after the other, rather than each where its name stands. */
+  /** True if the directories of `-R` are listed one after the other, instead of each at its name. */
   readonly collectsTree: boolean
-  /** Whether what a user cannot see is asked for over netlink, and nothing is said about it. */
+  /** True if values invisible to a user are requested over netlink, without a message. */
   readonly hasNetlink: boolean
-  /** Whether elapsed_time of a table served over netlink is an absolute time (2.17.0, measured A12b). */
+  /** True if elapsed_time of a table served over netlink is an absolute time (2.17.0, measured A12b). */
   readonly netlinkElapsedIsAbsolute: boolean
   /** `lctl version` besides `lctl --version`; an unknown command is answered in one line on stderr. */
   readonly isModernTool: boolean

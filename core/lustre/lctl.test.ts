@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '#tests/any-character.ts'
-import { parseCommandLine } from '../emulator/words.ts'
+import { parseCommandLine } from '../emulator/shell/command-line.ts'
 import { errnoNumber, errnoText } from './errno.ts'
 import { formatParam, getParamCommand, setParamCommand, shellQuote, splitParams } from './lctl.ts'
 
@@ -49,7 +49,7 @@ describe('shellQuote', () => {
       '!!',
     ]
     const sampled = fc.sample(anyText, { numRuns: 200, seed: 4690 })
-    // No argument of a process can hold a NUL, and lone surrogates are no UTF-8.
+    // A process argument cannot contain NUL, and lone surrogates are not UTF-8.
     const texts = [...awkward, ...sampled].filter((t) => !t.includes('\0') && t.isWellFormed())
     expect(texts.length).toBeGreaterThan(150)
     const script = `printf '%s\\0' ${texts.map(shellQuote).join(' ')}`
@@ -75,7 +75,7 @@ describe('lctl commands', () => {
     )
   })
 
-  it('are what an operator would type', () => {
+  it('equal those that an operator would type', () => {
     expect(getParamCommand('version', 'obdfilter.*.{stats,job_stats}')).toBe(
       "lctl get_param version 'obdfilter.*.{stats,job_stats}'",
     )
@@ -101,7 +101,7 @@ describe('splitParams', () => {
     ])
   })
 
-  it('gives back what formatParam printed, the last parameter like the others', () => {
+  it('round-trips the output of formatParam, including the last parameter', () => {
     // No line of a value looks like an assignment: on servers they begin with a blank, `- ` or a name and a blank.
     const line = fc.string({ unit: fc.constantFrom('a', ' ', '=', '.', ':', '\u00ff') }).map((s) => ` ${s}`)
     const value = fc.oneof(
@@ -119,7 +119,7 @@ describe('splitParams', () => {
     )
   })
 
-  it('skips what stands before the first parameter', () => {
+  it('skips text before the first parameter', () => {
     expect([...splitParams('')]).toEqual([])
     expect([...splitParams('Warning: x\nversion=1\n')]).toEqual([['version', '1']])
   })

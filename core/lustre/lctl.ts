@@ -1,22 +1,21 @@
 /**
- * lctl from both sides: the commands that Sluice sends (built here and nowhere else, quoted by one function), and the
- * answers in the words of the real tool.
+ * lctl commands and answers: the commands that Sluice sends (built only here, quoted by one function), and the output of the real tool.
  *
  * Source: spec/lustre 7.1 and 7.2.
  */
 import { errnoText, type Errno } from './errno.ts'
 import type { ByteText } from './text.ts'
 
-/** One word for a POSIX shell. Plain words stay as they are; all else is wrapped in single quotes. */
+/** Quotes one word for a POSIX shell. Plain words are unchanged; all else is wrapped in single quotes. */
 export function shellQuote(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
-/** The command that reads parameters; globs and braces are lctl's own, so they are quoted. */
+/** Builds the command that reads parameters; globs and braces are expanded by lctl, so they are quoted. */
 export const getParamCommand = (...names: readonly string[]): string =>
   `lctl get_param ${names.map(shellQuote).join(' ')}`
 
-/** The command that writes one parameter: one assignment per call, because exit codes of several are not told apart. */
+/** Builds the command that writes one parameter: one assignment per call, because several share one exit code. */
 export const setParamCommand = (name: string, value: string): string =>
   `lctl set_param ${shellQuote(name)}=${shellQuote(value)}`
 
@@ -37,14 +36,14 @@ export function splitParams(text: ByteText): Map<string, ByteText> {
   for (let from = 0; from <= end;) {
     let to = text.indexOf('\n', from)
     if (to < 0 || to > end) to = end
-    // Parameter names hold no blanks; rule lines and job entries have one before any `=`. Most lines begin with one.
+    // Parameter names contain no blanks; rule lines and job entries have one before any `=`. Most lines begin with one.
     const first = text.charCodeAt(from)
     const m = first === SPACE || first === DASH ? null : PARAMETER.exec(text.slice(from, to))
     if (m) {
       if (name !== undefined) values.set(name, text.slice(valueFrom, Math.max(valueFrom, from - 1)))
       name = m[1] ?? ''
       valueFrom = from + name.length + 1
-      // A value of several lines starts on a line of its own.
+      // A value of several lines starts on a separate line.
       if (valueFrom === to && to < end) valueFrom++
     }
     from = to + 1
@@ -53,19 +52,19 @@ export function splitParams(text: ByteText): Map<string, ByteText> {
   return values
 }
 
-/** What get_param prints for one parameter since 2.17: values of several lines start on a line of their own. */
+/** Formats the output of get_param for one parameter since 2.17: values of several lines start on a separate line. */
 export function formatParam(name: string, value: ByteText): ByteText {
   const inner = value.endsWith('\n') ? value.slice(0, -1) : value
   return inner.includes('\n') ? `${name}=\n${inner}\n` : `${name}=${inner}\n`
 }
 
-// Names in messages are path patterns: lctl has turned their dots into slashes by then.
+// Names in messages are path patterns: lctl has replaced their dots by slashes.
 
-/** The line that ends a listing of what does not exist. */
+/** Last line of a listing of nonexistent parameters. */
 export const noSuchListing = (pattern: string): string =>
   `error: list_param: listing '${pattern}': ${errnoText('ENOENT')}\n`
 
-/** stderr of a parameter that does not exist; `tool` is get_param, set_param or list_param. */
+/** stderr for a nonexistent parameter; `tool` is get_param, set_param or list_param. */
 export const noSuchParam = (tool: string, pattern: string): string =>
   `error: ${tool}: param_path '${pattern}': ${errnoText('ENOENT')}\n`
 
@@ -78,9 +77,9 @@ export const writeRefused = (path: string, value: string, errno: Errno): string 
 export const openRefused = (path: string, errno: Errno): string =>
   `error: set_param: opening '${path}': ${errnoText(errno)}\n`
 
-/** The line that ends every failed assignment since 2.16, with the name as it was asked for. */
+/** Last line of every failed assignment since 2.16, with the name as requested. */
 export const assignmentFailed = (pattern: string, value: string, errno: Errno): string =>
   `error: set_param: setting '${pattern}'='${value}': ${errnoText(errno)}\n`
 
-/** Where a service's debugfs parameters live. */
+/** Path of a service's debugfs parameters. */
 export const debugfsPath = (name: string): string => `/sys/kernel/debug/lustre/${name.replaceAll('.', '/')}`

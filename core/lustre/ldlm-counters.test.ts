@@ -6,7 +6,7 @@ import { LDLM_PARAMETERS, parseLdlm, type LdlmCounters } from './ldlm-counters.t
 
 const NS = 'ldlm.namespaces.filter-testfs-OST0000_UUID'
 
-/** What a 2.17 server printed of one OST, and of what else is on it. */
+/** Output of a 2.17 server for one OST and other namespaces on it. */
 const ANSWER = `ldlm.lock_granted_count=36
 ldlm.namespaces.MGC10.0.2.15@tcp.lock_count=16
 ldlm.namespaces.MGS.lock_count=16
@@ -51,7 +51,7 @@ const ost = (text: string): LdlmCounters | undefined =>
   parseLdlm(text).namespaces.find((n) => n.target === 'testfs-OST0000')
 
 describe('the counters of lock namespaces', () => {
-  it('are read of the targets of the server, and of nobody else', () => {
+  it('are read only for the targets of the server', () => {
     const read = parseLdlm(ANSWER)
     expect(read.namespaces.map((n) => n.namespace)).toEqual(['filter-testfs-OST0000_UUID', 'mdt-testfs-MDT0000_UUID'])
     expect(read).toMatchObject({ grantedOnNode: 36, foreign: 5, skipped: 0 })
@@ -182,8 +182,14 @@ describe.skipIf(CORPUS === '')('answers of real servers', () => {
     }
     expect(values).toBeGreaterThan(20)
     expect([...attributes].sort()).toEqual([
-      ...['contention_events', 'lock_count', 'lock_timeouts', 'pool.grant_rate', 'pool.granted', 'pool.limit'],
-      ...['pool.stats', 'resource_count'],
+      'contention_events',
+      'lock_count',
+      'lock_timeouts',
+      'pool.grant_rate',
+      'pool.granted',
+      'pool.limit',
+      'pool.stats',
+      'resource_count',
     ])
   })
 
@@ -195,7 +201,7 @@ describe.skipIf(CORPUS === '')('answers of real servers', () => {
   })
 })
 
-it('what servers are asked for is one command, quoted against the shell', () => {
+it('the request is one command, quoted for the shell', () => {
   expect(getParamCommand(...LDLM_PARAMETERS)).toBe(
     "lctl get_param ldlm.lock_granted_count 'ldlm.namespaces.{filter,mdt}-*_UUID.{lock_count,lock_unused_count," +
       "resource_count,lock_timeouts,contended_locks,contention_events}' " +

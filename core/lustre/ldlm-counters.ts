@@ -1,20 +1,20 @@
 /**
- * The lock manager's counters of a server's own namespaces, out of one `lctl get_param` answer.
+ * Lock manager counters of a server's own namespaces, parsed from one `lctl get_param` answer.
  *
- * Source: spec/lustre 5.1-5.3, measured A17, A18, A30. Which files exist differs by release and by who reads: contention_events
- * is on the development line alone, pool.stats needs root. A file that is not there is a gap, never a zero. Modes of locks are
- * in none of them (5.4).
+ * Source: spec/lustre 5.1-5.3, measured A17, A18, A30. The set of files depends on the release and the reader's rights: contention_events
+ * exists only on the development line, pool.stats needs root. A missing file is a gap, never a zero. None of them contains lock modes
+ * (5.4).
  *
- * `pool.grant_rate` and `pool.cancel_rate` count since the pool was last recalculated, which may be a moment ago: rates come
- * from the ever-growing counts of pool.stats where those can be read.
+ * `pool.grant_rate` and `pool.cancel_rate` count since the pool was last recalculated, which may be very recent: rates are derived from
+ * the monotonic counts of pool.stats if those are readable.
  */
 import { splitParams } from './lctl.ts'
 import { parseStatsTable } from './stats-table.ts'
 import type { ByteText } from './text.ts'
 
-/** Counts of one namespace; undefined where the server did not print it, or not a number. */
+/** Counts of one namespace; undefined if the server did not print it, or not as a number. */
 export interface LdlmCounters {
-  /** `filter-testfs-OST0000_UUID`, and the target that it belongs to. */
+  /** `filter-testfs-OST0000_UUID`, and its target. */
   readonly namespace: string
   readonly target: string
   /** Locks, granted and waiting. */
@@ -22,9 +22,9 @@ export interface LdlmCounters {
   /** Locks in a client's list of unused ones; 0 on servers. */
   readonly unused: number | undefined
   readonly resources: number | undefined
-  /** Callbacks that were not answered in time: clients evicted for it. */
+  /** Callbacks not answered in time: clients evicted for it. */
   readonly timeouts: number | undefined
-  /** Conflicts that make a resource contended (a setting), and how often one was found so. */
+  /** Number of conflicts that make a resource contended (a setting), and number of times one became contended. */
   readonly contendedLocks: number | undefined
   readonly contentions: number | undefined
   readonly granted: number | undefined
@@ -32,15 +32,15 @@ export interface LdlmCounters {
   readonly grantRate: number | undefined
   readonly cancelRate: number | undefined
   readonly limit: number | undefined
-  /** Locks since the table was last cleared, and the server's clock when it was read, Unix s; undefined without root. */
+  /** Locks since the table was last cleared, and the server's clock at the reading, Unix s; undefined without root. */
   readonly total: { readonly grants: number; readonly cancels: number; readonly atS: number } | undefined
 }
 
 export interface LdlmAnswer {
   readonly namespaces: readonly LdlmCounters[]
-  /** `ldlm.lock_granted_count`: all locks that the node grants, those of a MGS among them. */
+  /** `ldlm.lock_granted_count`: all locks granted by the node, including those of an MGS. */
   readonly grantedOnNode: number | undefined
-  /** Values of namespaces that are no target's of this server: MGS, MGC, and connections to other targets. */
+  /** Values of namespaces that belong to no target of this server: MGS, MGC, and connections to other targets. */
   readonly foreign: number
   /** Values that could not be read. */
   readonly skipped: number
@@ -66,7 +66,7 @@ const GRANTED = 'ldlm.lock_granted_count'
 const SERVED = 'ldlm.namespaces.{filter,mdt}-*_UUID'
 
 /**
- * What to ask a server for. Alternatives stand in braces, which lctl expands: a release that lacks one of them answers the
+ * Parameters to request from a server. Alternatives are in braces, which lctl expands: a release that lacks one of them returns the
  * others without an error.
  */
 export const LDLM_PARAMETERS: readonly string[] = [
@@ -76,10 +76,10 @@ export const LDLM_PARAMETERS: readonly string[] = [
 ]
 
 const PREFIX = 'ldlm.namespaces.'
-/** A target's own namespace and one of its files. Everything is bounded: the name may be anybody's text. */
+/** A target's own namespace and one of its files. All parts are bounded, because the text is untrusted. */
 const OWN = /^((?:filter-([\w-]{1,16}-OST[0-9a-f]{4})|mdt-([\w-]{1,16}-MDT[0-9a-f]{4}))_UUID)\.(pool\.)?([a-z_]{1,40})$/
 
-/** A count up to 2^53; undefined for any other text. */
+/** Parses a count up to 2^53; undefined for any other text. */
 function countOf(text: ByteText): number | undefined {
   const n = /^\d{1,16}$/.test(text) ? Number(text) : NaN
   return Number.isSafeInteger(n) ? n : undefined
@@ -87,7 +87,7 @@ function countOf(text: ByteText): number | undefined {
 
 type Fields = { -readonly [K in Scalar]?: number } & { total?: LdlmCounters['total'] }
 
-/** Only counters that moved are printed: a table with its times and without a row says zero. */
+/** Only nonzero counters are printed: a table with times and no row means zero. */
 function totalOf(text: ByteText): LdlmCounters['total'] {
   const { times, rows } = parseStatsTable(text)
   const atS = Number.parseFloat(times.snapshot)
@@ -96,19 +96,19 @@ function totalOf(text: ByteText): LdlmCounters['total'] {
   return { grants: of('grant'), cancels: of('cancel'), atS }
 }
 
-/** Takes one value; false when it cannot be read. */
+/** Stores one value; false if it cannot be parsed. */
 function take(fields: Fields, inPool: boolean, attribute: string, value: ByteText): boolean {
   if (inPool && attribute === 'stats') return (fields.total = totalOf(value)) !== undefined
   const names: Readonly<Record<string, Scalar>> = inPool ? POOL_SCALARS : SCALARS
   const name = Object.hasOwn(names, attribute) ? names[attribute] : undefined
-  // Others of a wider question are none of ours.
+  // Ignores unrelated values of a broader query.
   if (!name) return true
   const n = countOf(value)
   if (n !== undefined) fields[name] = n
   return n !== undefined
 }
 
-/** Reads an answer to `LDLM_PARAMETERS`, or any other of get_param; it never throws. */
+/** Parses an answer to `LDLM_PARAMETERS`, or any other of get_param; never throws. */
 export function parseLdlm(text: ByteText): LdlmAnswer {
   const byNamespace = new Map<string, { readonly target: string; readonly fields: Fields }>()
   let grantedOnNode: number | undefined
@@ -131,9 +131,19 @@ export function parseLdlm(text: ByteText): LdlmAnswer {
     }
   }
   const namespaces = [...byNamespace].map(([namespace, { target, fields: f }]) => ({
-    ...{ namespace, target, locks: f.locks, unused: f.unused, resources: f.resources, timeouts: f.timeouts },
-    ...{ contendedLocks: f.contendedLocks, contentions: f.contentions, granted: f.granted },
-    ...{ grantRate: f.grantRate, cancelRate: f.cancelRate, limit: f.limit, total: f.total },
+    namespace,
+    target,
+    locks: f.locks,
+    unused: f.unused,
+    resources: f.resources,
+    timeouts: f.timeouts,
+    contendedLocks: f.contendedLocks,
+    contentions: f.contentions,
+    granted: f.granted,
+    grantRate: f.grantRate,
+    cancelRate: f.cancelRate,
+    limit: f.limit,
+    total: f.total,
   }))
   return { namespaces, grantedOnNode, foreign, skipped }
 }

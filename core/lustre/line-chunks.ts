@@ -1,29 +1,26 @@
-/**
- * Lines out of chunks of bytes, without copying but for the line that a chunk ends in, and in bounded memory whatever
- * the lines are like.
- */
+/** Splits chunks of bytes into lines; copies only a line that crosses chunks, with bounded memory for any input. */
 import { NEWLINE } from './bytes.ts'
 
-/** Longest line that is looked at, bytes without the newline. The longest that servers print has about 1,100. */
+/** Longest line that is processed, bytes without the newline. The longest that servers print has about 1,100. */
 export const MAX_LINE = 16_384
 export const TOO_LONG = `a line of more than ${MAX_LINE} bytes`
 
 export interface LinesSink {
   /**
-   * Takes whole lines.
+   * Receives complete lines.
    *
    * @param bytes   bytes[from, end) are lines; the last byte of them is a newline.
-   * @param offset  where `from` stands in the stream.
-   * @param isCut   this is the last line of the stream and the newline is not in it.
+   * @param offset  offset of `from` in the stream.
+   * @param isCut   this is the last line of the stream, and its newline was added.
    */
   lines(bytes: Uint8Array, from: number, end: number, offset: number, isCut: boolean): void
-  /** A line of more than MAX_LINE bytes went by unread. */
+  /** Called for a line of more than MAX_LINE bytes, which is skipped. */
   longLine(): void
 }
 
 export class LineChunks {
   readonly #sink: LinesSink
-  /** The line that the chunks so far end in. */
+  /** Incomplete last line of the chunks so far. */
   readonly #carry = new Uint8Array(MAX_LINE + 1)
   #carried = 0
   #isTooLong = false
@@ -56,14 +53,14 @@ export class LineChunks {
     this.#append(chunk, from, chunk.length)
   }
 
-  /** Hands on the line that has no newline. */
+  /** Emits the last line, which has no newline. */
   end(): void {
     if (this.#carried === 0 && !this.#isTooLong) return
     this.#append(NEWLINES, 0, 1)
     this.#flush(true)
   }
 
-  /** Passes over bytes that somebody else has read; they begin and end with a line. */
+  /** Skips bytes that were read elsewhere; they begin and end at line boundaries. */
   pass(bytes: number): void {
     this.#offset += bytes
   }
@@ -80,7 +77,7 @@ export class LineChunks {
     this.#carried += to - from
   }
 
-  /** Hands on the carried line, which ends with a newline now. */
+  /** Emits the carried line, which now ends with a newline. */
   #flush(isCut: boolean): void {
     if (this.#isTooLong) this.#sink.longLine()
     else this.#sink.lines(this.#carry, 0, this.#carried, this.#offset, isCut)

@@ -1,6 +1,6 @@
 /**
- * The lines of an entry as the entry before had them. All entries of a target list the same counters in the same order, and
- * one that never moved has the same line in each of them, to the byte.
+ * Line templates learned from the previous entry. All entries of a target list the same counters in the same order, and an idle counter
+ * has an identical line in each of them.
  */
 import { NEWLINE, RETURN } from './bytes.ts'
 import type { Counter } from './counter-line.ts'
@@ -8,14 +8,14 @@ import type { Counter } from './counter-line.ts'
 /** One field of an entry. */
 export class LineTemplate {
   readonly name: string
-  /** The line it was last learnt from, without its end. */
+  /** Line from which it was last learned, without its end. */
   line: Uint8Array = new Uint8Array()
   /** Bytes before the value. */
   prefix = 0
-  /** What that line says: a counter, or the text of a time. */
+  /** Value of that line: a counter, or the text of a time. */
   counter: Counter | undefined
   time = ''
-  /** Number of the last entry that had the field. */
+  /** Number of the last entry with the field. */
   seen = 0
 
   constructor(name: string) {
@@ -29,7 +29,7 @@ export class LineTemplate {
     this.time = time
   }
 
-  /** How many bytes from `at` on are as in the template. */
+  /** Returns the number of bytes from `at` on that match the template. */
   agrees(bytes: Uint8Array, at: number, end: number): number {
     const { line } = this
     const n = Math.min(line.length, end - at)
@@ -39,13 +39,13 @@ export class LineTemplate {
   }
 }
 
-/** Index behind the line that ends at `at`; -1 when none ends there. */
+/** Returns the index after the line that ends at `at`; -1 if none ends there. */
 export function behindLine(bytes: Uint8Array, at: number): number {
   if (bytes[at] === NEWLINE) return at + 1
   return bytes[at] === RETURN && bytes[at + 1] === NEWLINE ? at + 2 : -1
 }
 
-/** Names that are remembered; a text of junk may hold any number of them. */
+/** Names remembered; junk text may contain any number of them. */
 const MAX_NAMES = 1000
 
 export class LineTemplates {
@@ -53,7 +53,7 @@ export class LineTemplates {
   #order: LineTemplate[] = []
   #next = 0
 
-  /** The field that is expected next. */
+  /** The field expected next. */
   get next(): LineTemplate | undefined {
     return this.#order[this.#next]
   }
@@ -70,24 +70,24 @@ export class LineTemplates {
     return t
   }
 
-  /** The expected field came. */
+  /** The expected field was found. */
   advance(): void {
     this.#next++
   }
 
-  /** Another field came: what follows it is expected next. */
+  /** Another field was found: its successor is expected next. */
   jump(t: LineTemplate): void {
     const at = this.#order.indexOf(t)
     if (at < 0) this.#order.splice(this.#next, 0, t)
     this.#next = (at < 0 ? this.#next : at) + 1
   }
 
-  /** An entry begins. */
+  /** Begins an entry. */
   rewind(): void {
     this.#next = 0
   }
 
-  /** Another target begins, perhaps of another kind. */
+  /** Begins another target, perhaps of another kind. */
   forgetOrder(): void {
     this.#order = []
     this.#next = 0

@@ -1,8 +1,8 @@
 /**
- * `mgs.MGS.live.FSNAME`: the targets of one file system that the MGS has on its books, whether they are mounted or not.
+ * `mgs.MGS.live.FSNAME`: targets of one file system registered with the MGS, mounted or not.
  *
- * Source: mgs_live_seq_show in lustre/mgs: `fsname: NAME`, `flags: … gen: …`, one target a line up to a blank one. Everything behind it
- * (secure RPC rules, imperative recovery) is not read. Lines that are no target of this file system are counted.
+ * Source: mgs_live_seq_show in lustre/mgs: `fsname: NAME`, `flags: … gen: …`, one target per line up to a blank one. The rest (secure RPC
+ * rules, imperative recovery) is ignored. Lines that are not a target of this file system are counted.
  */
 import type { ByteText } from './text.ts'
 
@@ -14,7 +14,7 @@ export interface MgsLive {
   readonly skipped: number
 }
 
-/** Reads one value; undefined for a text that does not begin as such a value does. */
+/** Parses one value; undefined if the text does not begin like such a value. */
 export function parseMgsLive(text: ByteText): MgsLive | undefined {
   const lines = text.split('\n')
   const at = lines.findIndex((line) => line.trim() !== '')

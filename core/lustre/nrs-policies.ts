@@ -1,5 +1,5 @@
 /**
- * `nrs_policies`, parsed and printed: which policy schedules each queue, and how many RPCs it holds.
+ * `nrs_policies`, parsed and printed: policy of each queue and its number of RPCs.
  *
  * Source: spec/lustre 3.1. The blank first line, the `%-20d` padding and the blank line after each policy are part of it.
  */
@@ -23,12 +23,12 @@ export interface PolicyStatus {
   readonly arg: string
   readonly state: string
   readonly fallback: boolean
-  /** RPCs waiting in the policy, and RPCs taken from it and in service; sums over CPTs. */
+  /** RPCs queued in the policy, and RPCs dispatched and in service; sums over CPTs. */
   readonly queued: number
   readonly active: number
 }
 
-/** The value of nrs_policies for the given policies, in order, grouped by queue. */
+/** Formats the value of nrs_policies for the given policies, in order, grouped by queue. */
 export function formatNrsPolicies(policies: readonly PolicyStatus[]): string {
   const padded = (n: number): string => String(n).padEnd(20)
   let out = ''
@@ -45,7 +45,7 @@ export function formatNrsPolicies(policies: readonly PolicyStatus[]): string {
   return `${out}\n`
 }
 
-/** Reads the value of nrs_policies; unknown lines are named and skipped. */
+/** Parses the value of nrs_policies; unknown lines are reported and skipped. */
 export function parseNrsPolicies(text: ByteText): { policies: PolicyStatus[]; skipped: SkippedLine[] } {
   const policies: PolicyStatus[] = []
   const skipped: SkippedLine[] = []
@@ -78,7 +78,7 @@ export function parseNrsPolicies(text: ByteText): { policies: PolicyStatus[]; sk
   return { policies, skipped }
 }
 
-/** The policy that schedules a queue: the started one that is not the fallback, else the fallback. */
+/** Returns the policy that schedules a queue: the started one that is not the fallback, else the fallback. */
 export function primaryPolicy(policies: readonly PolicyStatus[], queue: Queue): PolicyStatus | undefined {
   const mine = policies.filter((p) => p.queue === queue && p.state === 'started')
   return mine.find((p) => !p.fallback) ?? mine[0]

@@ -1,13 +1,13 @@
 /**
- * The text of `nrs_tbf_rule` as a server prints it: the rules of each queue and CPT in match order.
+ * `nrs_tbf_rule`, printed and parsed: the rules of each queue and CPT in match order.
  *
- * Source: spec/lustre 3.2. A line is `NAME CONDITIONS RATE, ref N`; conditions may hold blanks, so it is read from the
- * right. Conditions are echoed byte for byte as they were typed.
+ * Source: spec/lustre 3.2. A line is `NAME CONDITIONS RATE, ref N`; conditions may contain blanks, so it is parsed from the right.
+ * Servers echo conditions byte for byte.
  */
 import { QUEUE_TITLES, type Queue } from './nrs-policies.ts'
 import type { ByteText, SkippedLine } from './text.ts'
 
-/** Rates that a rule may have, RPC/s per class. */
+/** Range of a rule's rate, RPC/s per class. */
 export const RATE_MIN = 1
 export const RATE_MAX = 999_999
 
@@ -27,7 +27,7 @@ export interface RuleLine {
 const LINE = /^(\S*) (.*) (\d+), ref (-?\d+)$/
 const CPT = /^CPT (\d+):$/
 
-/** Reads the value of nrs_tbf_rule; order is match order. Unreadable lines are named and skipped. */
+/** Parses the value of nrs_tbf_rule, in match order. Unreadable lines are reported and skipped. */
 export function parseNrsTbfRule(text: ByteText): { rules: RuleLine[]; skipped: SkippedLine[] } {
   const rules: RuleLine[] = []
   const skipped: SkippedLine[] = []
@@ -51,10 +51,10 @@ export function parseNrsTbfRule(text: ByteText): { rules: RuleLine[]; skipped: S
   return { rules, skipped }
 }
 
-/** One rule line as a server prints it, newline included. */
+/** Formats one rule line as a server prints it, newline included. */
 export const formatRuleLine = (r: Pick<RuleLine, 'name' | 'conditions' | 'rate' | 'ref'>): string =>
   `${r.name} ${r.conditions} ${r.rate}, ref ${r.ref}\n`
 
-/** The head line of a queue's section, and of a CPT's rules within it. */
+/** Formats the head line of a queue's section, and of a CPT's rules within it. */
 export const formatQueueTitle = (queue: Queue): string => `${QUEUE_TITLES[queue]}\n`
 export const formatCptTitle = (cpt: number): string => `CPT ${cpt}:\n`

@@ -77,7 +77,7 @@ describe('nrs_policies', () => {
     )
   })
 
-  it('names the lines that are none of its own and keeps the rest', () => {
+  it('reports foreign lines and keeps the rest', () => {
     const text =
       'regular_requests:\n  state: started\n  - name: fifo\n    state: started\n    queued: many\n    fallback: yes\n'
     expect(parseNrsPolicies(text)).toEqual({
@@ -89,7 +89,7 @@ describe('nrs_policies', () => {
     })
   })
 
-  it('says which policy schedules a queue: the started one, else the fallback', () => {
+  it('returns the policy that schedules a queue: the started one, else the fallback', () => {
     expect(primaryPolicy(policies, 'reg')?.name).toBe('tbf')
     expect(primaryPolicy(policies, 'hp')?.name).toBe('fifo')
     expect(primaryPolicy([policy('tbf', { state: 'stopping' })], 'reg')).toBeUndefined()

@@ -1,21 +1,21 @@
 /**
  * `ldlm.namespaces.*.pool.state`: the lock pool of a namespace, printed and parsed.
  *
- * Source: spec/lustre 5.2, measured A17: a namespace of a server prints GSP and GP as well, one of a client does not.
+ * Source: spec/lustre 5.2, measured A17: a server's namespace also prints GSP and GP, a client's does not.
  */
 import type { ByteText, SkippedLine } from './text.ts'
 
 export interface PoolState {
-  /** `ldlm-pool-NAMESPACE-INDEX`; the index counts the pools of servers, and apart from them those of clients. */
+  /** `ldlm-pool-NAMESPACE-INDEX`; the index counts the pools of servers and, separately, those of clients. */
   readonly pool: string
   /** Server and client lock volume. */
   readonly slv: number
   readonly clv: number
   /** Lock volume factor, percent. */
   readonly lvf: number
-  /** Grant step, percent, and grant plan, locks: only in namespaces of servers. */
+  /** Grant step, percent, and grant plan, locks: only in server namespaces. */
   readonly plan: { readonly gsp: number; readonly gp: number } | undefined
-  /** Locks granted and cancelled a second, and the difference. */
+  /** Locks granted and canceled per second, and the difference. */
   readonly gr: number
   readonly cr: number
   readonly gs: number
@@ -24,7 +24,7 @@ export interface PoolState {
   readonly limit: number
 }
 
-/** The value of pool.state. */
+/** Formats the value of pool.state. */
 export function formatPoolState(s: PoolState): string {
   const plan = s.plan ? `  GSP: ${s.plan.gsp}%\n  GP:  ${s.plan.gp}\n` : ''
   return (
@@ -35,7 +35,7 @@ export function formatPoolState(s: PoolState): string {
 
 const FIELD = /^ {2}(SLV|CLV|LVF|GSP|GP|GR|CR|GS|G|L): +(-?\d+)%?$/
 
-/** Reads pool.state; undefined when the name or a field of a client's pool is missing. Unknown lines are named. */
+/** Parses pool.state; undefined if the name or a field of a client's pool is missing. Unknown lines are reported. */
 export function parsePoolState(text: ByteText): {
   readonly state: PoolState | undefined
   readonly skipped: readonly SkippedLine[]

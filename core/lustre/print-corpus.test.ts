@@ -1,7 +1,4 @@
-/**
- * Every text of the formats below that a real server printed is read to the last line, and printing what was read gives
- * the same bytes.
- */
+/** Round trip of all recorded server output in the formats below: parsed completely and printed again to the same bytes. */
 import { describe, expect, it } from 'vitest'
 import { CORPUS, corpusRecords, printedParams, type PrintedParam } from '../../tests/corpus.ts'
 import { brwSections, formatBrwStats, parseBrwStats, type BrwQuantity } from './brw-stats.ts'
@@ -24,13 +21,13 @@ if (CORPUS === '') console.log('print-corpus.test.ts: skipped, SLUICE_CORPUS doe
 
 type Again = (p: PrintedParam) => { readonly skipped: readonly SkippedLine[]; readonly text: string }
 
-/** What is printed as a table of counters. */
+/** Parameters printed as tables of counters. */
 const STATS = ['stats', 'md_stats', 'ldlm_stats', 'pool.stats']
 
 describe.skipIf(CORPUS === '')('texts of real servers', () => {
   const params = printedParams()
 
-  /** Reads and prints every text of an attribute; returns how many there were, by release. */
+  /** Parses and prints every text of an attribute; returns their number by release. */
   function roundTrip(attribute: string, again: Again): Map<string, number> {
     const counts = new Map<string, number>()
     for (const p of params.filter(({ name }) => name === attribute || name.endsWith(`.${attribute}`))) {
@@ -56,7 +53,7 @@ describe.skipIf(CORPUS === '')('texts of real servers', () => {
     const counts = roundTrip('brw_stats', ({ value, profile }) => {
       const stats = parseBrwStats(value)
       const dialect = profile.text.histogram
-      // From the counts by bin to the rows: which of them are left out is the server's choice too.
+      // From counts by bin to rows: the server also decides which rows are omitted.
       const QUANTITIES: BrwQuantity[] = ['pages', 'discontiguousPages', 'inFlight', 'timeMs', 'sizeBytes', 'mapMs']
       const bins = new Map(
         stats.sections.map(({ title, rows }, i) => [
@@ -175,17 +172,17 @@ describe.skipIf(CORPUS === '')('texts of real servers', () => {
   })
 })
 
-/** Numbers of bins by their labels. */
+/** Bin numbers by label. */
 const power = (label: string): number => parseBinLabel(label) ?? -1
 const zeroAndPowers = (label: string): number => (label === '0' ? 0 : power(label) + 1)
 
-/** Counts by bin, as a server keeps them. */
+/** Counts by bin, as stored by a server. */
 const binsOf = (rows: readonly HistogramRow[], bin: (label: string) => number) => ({
   read: new Map(rows.map((r) => [bin(r.label), r.read])),
   write: new Map(rows.map((r) => [bin(r.label), r.write])),
 })
 
-/** The time between two texts `secs.nsecs`. */
+/** Time between two texts `secs.nsecs`. */
 function elapsed(snapshot: string, start: string | undefined): string | undefined {
   if (start === undefined) return undefined
   const ns = (t: string): bigint => BigInt(t.replace('.', ''))

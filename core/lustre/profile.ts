@@ -1,9 +1,9 @@
 /**
- * What differs between Lustre releases: what `nrs_policies` and `nrs_tbf_rule` take, what the parameters print, and how
- * lctl behaves. A server names its release in `version`; the emulator plays each of them.
+ * Differences between Lustre releases: input of `nrs_policies` and `nrs_tbf_rule`, output of parameters, behaviour of lctl. A server
+ * reports its release in `version`; the emulator supports each of them.
  *
- * Source: spec/lustre 0.2, corrected by the measurements of 2.15.8, 2.17.0 and 2.17.57. Releases between two profiles
- * behave as the older one.
+ * Source: spec/lustre 0.2, corrected by the measurements of 2.15.8, 2.17.0 and 2.17.57. Releases between two profiles behave like the
+ * older one.
  */
 import { LCTL_DIALECTS, type LctlDialect } from './lctl-dialect.ts'
 import { RELEASES, type Release } from './release.ts'
@@ -13,11 +13,11 @@ import type { LustreVersion } from './version.ts'
 
 export interface Profile {
   readonly release: Release
-  /** What NRS TBF accepts and how it prints its rules. */
+  /** Rule syntax accepted by NRS TBF, and its printed form. */
   readonly rules: RuleDialect
-  /** How counters and tables are printed. */
+  /** Format of counters and tables. */
   readonly text: TextDialect
-  /** How the tool behaves that reads and writes them. */
+  /** Behaviour of the tool that reads and writes them. */
   readonly lctl: LctlDialect
 }
 
@@ -30,7 +30,7 @@ const PROFILES = new Map<Release, Profile>(
 
 export const profile = (release: Release): Profile => PROFILES.get(release) as Profile
 
-/** The profile of a server of this version; the development line for what cannot be read. */
+/** Returns the profile for a server version; the development line if the version is unreadable. */
 export function profileOf(version: LustreVersion | undefined): Profile {
   if (!version) return profile('dev')
   const { major, minor, patch } = version

@@ -1,7 +1,7 @@
 /**
- * `osc.*.rpc_stats` and `mdc.*.rpc_stats`: what a client has sent and has under way, printed for emulated clients.
+ * `osc.*.rpc_stats` and `mdc.*.rpc_stats`: RPCs that a client has sent and has in flight, printed for emulated clients.
  *
- * Source: spec/lustre 6.8; the layout of an mdc and the section of latencies from the answers of running clients.
+ * Source: spec/lustre 6.8; mdc layout and latency section from recorded output of clients.
  */
 import { formatHistogramTimes } from './brw-stats.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import type { StatsTimes } from './stats-times.ts'
 import type { HistogramDialect } from './text-dialect.ts'
 
-/** RPCs and pages that wait or are under way, by the words in front of the colon. */
+/** RPCs and pages waiting or in flight, by the text before the colon. */
 export const GAUGES = {
   read: 'read RPCs in flight: ',
   write: 'write RPCs in flight:',
@@ -34,7 +34,7 @@ export interface RpcSection {
   readonly rows: readonly HistogramRow[]
 }
 
-/** Modifying RPCs of an mdc: how many are under way, and how many were when one was sent. */
+/** Modifying RPCs of an mdc: number in flight, and number in flight at each send. */
 export interface ModifyRpcs {
   readonly inFlight: number
   readonly rows: readonly { readonly label: string; readonly count: number }[]
@@ -42,13 +42,13 @@ export interface ModifyRpcs {
 
 export interface RpcStats {
   readonly times: StatsTimes
-  /** Only an mdc has these. */
+  /** Only on an mdc. */
   readonly modify: ModifyRpcs | undefined
   readonly gauges: Readonly<Partial<Record<Gauge, number>>>
   readonly sections: readonly RpcSection[]
 }
 
-/** What a client counts of each RPC that it sends. */
+/** Quantities that a client counts for each RPC. */
 export type RpcQuantity = 'pages' | 'inFlight' | 'offset' | 'latencyUs'
 export type RpcCounts = Readonly<Record<'read' | 'write', Bins>>
 
@@ -70,7 +70,7 @@ const SECTIONS: readonly SectionKind[] = [
   { quantity: 'latencyUs', title: 'RPC latency (us)', unit: 'count', layout: layout(BIN_LABELS.zeroAndPowers) },
 ]
 
-/** The sections that a client prints of its counts; only an osc has the one of latencies. */
+/** Formats the counts as the sections that a client prints; only an osc has the latency section. */
 export const rpcSections = (
   counts: ReadonlyMap<RpcQuantity, RpcCounts>,
   client: 'osc' | 'mdc',
@@ -83,11 +83,11 @@ export const rpcSections = (
     },
   )
 
-/** The rows that an mdc prints of its modifying RPCs. */
+/** Rows that an mdc prints for its modifying RPCs. */
 export const modifyRows = (counts: Bins): { label: string; count: number }[] =>
   histogramRows(counts, NO_COUNTS.write, layout(BIN_LABELS.number)).map(({ label, read }) => ({ label, count: read }))
 
-/** The value of rpc_stats. */
+/** Formats the value of rpc_stats. */
 export function formatRpcStats(stats: RpcStats, dialect: HistogramDialect): string {
   let out = formatHistogramTimes(stats.times, dialect)
   const percent = stats.modify ? dialect.mdcPercent : '%'
@@ -101,7 +101,7 @@ export function formatRpcStats(stats: RpcStats, dialect: HistogramDialect): stri
   }
   for (const { title, unit, rows } of stats.sections) {
     const shares = `${percent} cum ${percent}`
-    // The heads are literals on the servers; the one of latencies stands a column further right.
+    // The heads are literals on the servers; the latency head is one column further right.
     const name = title.padEnd(unit === 'count' ? 23 : 22)
     out += `\n\t\t\tread\t\t\twrite\n${name}${unit}   ${shares} |       ${unit}   ${shares}\n`
     out += formatHistogramRows(rows, 10)

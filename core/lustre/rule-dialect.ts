@@ -1,58 +1,58 @@
 /**
- * What the releases differ in about NRS TBF: types, grammar, errors, printing of rules, and what leaving a policy does.
+ * Differences of NRS TBF between releases: types, grammar, errors, printed rules, and the effect of leaving a policy.
  *
- * Source: spec/lustre 0.2 and 1, measured A4-A6, B8, B9 (2.15.8, 2.17.0 and the development line). 2.12 is played as 2.15.8
- * and 2.16 between 2.15.8 and 2.17.0 where the sheet does not tell them apart.
+ * Source: spec/lustre 0.2 and 1, measured A4-A6, B8, B9 (2.15.8, 2.17.0 and the development line). 2.12 is emulated as 2.15.8, and 2.16
+ * between 2.15.8 and 2.17.0, where the sheet does not distinguish them.
  */
 import type { Release } from './release.ts'
 
-/** What a rule may match by, in the order in which the sheet names them. */
+/** Fields that a rule can match, in the order of the sheet. */
 export const RULE_FIELDS = ['jobid', 'nid', 'opcode', 'uid', 'gid', 'projid', 'nodemap'] as const
 export type RuleField = (typeof RULE_FIELDS)[number]
 
 export interface RuleDialect {
-  /** Fields that exist: words of a TBF type, and what generic TBF matches by. */
+  /** Supported fields: words of a TBF type, and conditions of generic TBF. */
   readonly fields: readonly RuleField[]
-  /** Whether a type may be several words joined by `+`. */
+  /** True if a type may be several words joined by `+`. */
   readonly hasCombinations: boolean
-  /** Whether `tbf generic` is the same as `tbf`. */
+  /** True if `tbf generic` is the same as `tbf`. */
   readonly knowsGenericWord: boolean
-  /** What an unknown word of a type is. lctl prints ENOTSUPP as its number and ends with 12, the exit code of ENOMEM. */
+  /** Error for an unknown word of a type. lctl prints ENOTSUPP as its number and exits with 12, the exit code of ENOMEM. */
   readonly unknownTypeErrno: 'EINVAL' | 'ENOTSUPP'
   /**
-   * When an argument of 16 bytes or more is EINVAL: always, or only on a policy that runs (a stopped one hands it on, and
+   * Condition under which an argument of 16 bytes or more is EINVAL: always, or only on a running policy (a stopped one passes it on, and
    * TBF itself refuses 20 bytes).
    */
   readonly limitsArgument: 'always' | 'when started'
-  /** Whether a policy that stopped forgets its argument, or goes on printing it. */
+  /** True if a stopped policy clears its argument; else it still prints it. */
   readonly forgetsArgument: boolean
   /**
-   * Types whose rules are read and printed by a grammar of their own: one `field={list}`, in whose list commas and `&` are
-   * characters, printed as `{list}`, the built-in rule as `{*}`. Other rules are split at every `,` and `&`, inside braces
-   * too, and printed as typed, the built-in rule as `*`.
+   * Types whose rules have a separate grammar: one `field={list}`, in whose list commas and `&` are characters, printed as `{list}`, the
+   * built-in rule as `{*}`. Other rules are split at every `,` and `&`, also inside braces, and printed as typed, the built-in rule as
+   * `*`.
    */
   readonly listTypes: readonly RuleField[]
-  /** Whether blanks around `=` and behind the last item are ignored; else they are EINVAL. */
+  /** True if blanks around `=` and after the last item are ignored; else they are EINVAL. */
   readonly trimsBlanks: boolean
-  /** Whether numbers are read as C reads them, with `0x`, `+` and, for ids, more than 32 bits; else digits only. */
+  /** True if numbers are parsed as in C, with `0x`, `+` and, for ids, more than 32 bits; else digits only. */
   readonly readsCNumbers: boolean
-  /** Whether a NID may be an IPv6 address, or an address with a prefix length. */
+  /** True if a NID may be an IPv6 address, or an address with a prefix length. */
   readonly hasNetmasks: boolean
-  /** Whether a range of octets needs all its numbers, so that `[5-]` and `[1-9/x]` are EINVAL. */
+  /** True if a range of octets needs all its numbers, so that `[5-]` and `[1-9/x]` are EINVAL. */
   readonly needsWholeRanges: boolean
-  /** Whether `[9-1]` is EINVAL rather than a range of nothing. */
+  /** True if `[9-1]` is EINVAL; else it is an empty range. */
   readonly ordersRanges: boolean
-  /** Names of LNet networks, in the order in which a name is compared with them. */
+  /** Names of LNet networks, in the order of comparison. */
   readonly nets: readonly string[]
-  /** RPCs of the table that this release does not know yet. */
+  /** RPCs of the table that this release does not know. */
   readonly lacksOpcodes: readonly string[]
-  /** Whether rule names are checked for length; else they are cut to 15 bytes, and an empty one is taken. */
+  /** True if the length of rule names is checked; else they are truncated to 15 bytes, and an empty one is accepted. */
   readonly checksNames: boolean
   /** Largest rate, RPC/s. */
   readonly rateMax: number
-  /** Whether a policy that stops releases what it holds at once, or at the rate of its rules (measured B9). */
+  /** True if a stopping policy releases its queue at once; else at the rate of its rules (measured B9). */
   readonly drainsByForce: boolean
-  /** Whether a change of the TBF type waits for what is queued; else those RPCs are lost for good (measured B8). */
+  /** True if a change of the TBF type waits for queued RPCs; else those RPCs are lost (measured B8). */
   readonly waitsOnRestart: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
- * `ost.OSS.ost_io.timeouts`: how long a service expects to take, one line for each CPT, printed and parsed.
+ * `ost.OSS.ost_io.timeouts`: expected service time of a service, one line for each CPT, printed and parsed.
  *
- * Source: spec/lustre 6.7, measured A21. The four last numbers are the longest service times of the last quarters of
- * at_history (150 s each), newest first, in whole seconds.
+ * Source: spec/lustre 6.7, measured A21. The four last numbers are the longest service times of the latest quarters of at_history (150 s
+ * each), newest first, in whole seconds.
  */
 import type { ByteText, SkippedLine } from './text.ts'
 
@@ -11,13 +11,13 @@ export interface ServiceEstimate {
   /** Seconds. */
   readonly current: number
   readonly worst: number
-  /** Unix time of the worst one, and how long ago that is, seconds. */
+  /** Unix time of the worst one, and its age, seconds. */
   readonly worstAt: number
   readonly ago: number
   readonly quarters: readonly number[]
 }
 
-/** The value of timeouts. */
+/** Formats the value of timeouts. */
 export const formatServiceTimeouts = (estimates: readonly ServiceEstimate[]): string =>
   estimates
     .map(
@@ -29,7 +29,7 @@ export const formatServiceTimeouts = (estimates: readonly ServiceEstimate[]): st
 
 const LINE = /^ *(\S+) : cur +(\d+) {2}worst +(\d+) \(at (\d+), (\d+)s ago\)((?: +\d+)+) $/
 
-/** Reads the value; unreadable lines are named and skipped. */
+/** Parses the value; unreadable lines are reported and skipped. */
 export function parseServiceTimeouts(text: ByteText): {
   readonly estimates: readonly ServiceEstimate[]
   readonly skipped: readonly SkippedLine[]

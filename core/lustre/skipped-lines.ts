@@ -1,7 +1,7 @@
-/** The lines of a text that could not be read: the first so many of them by number and reason, the rest as a count. */
+/** Unreadable lines of a text: a bounded list with number and reason, and a count of the rest. */
 import type { SkippedLine } from './text.ts'
 
-/** Enough for a person to see what is wrong; a gigabyte of junk must not become a list. */
+/** Enough to see the problem; a gigabyte of junk must not become a list. */
 export const MAX_SKIPPED = 10_000
 
 export class SkippedLines {
@@ -14,7 +14,7 @@ export class SkippedLines {
     this.#limit = limit
   }
 
-  /** All of them. */
+  /** Total number of skipped lines. */
   get count(): number {
     return this.lines.length + this.more
   }

@@ -55,7 +55,7 @@ describe('pool.state', () => {
     expect(formatPoolState(parsePoolState(client).state!)).toBe(client)
   })
 
-  it('that misses a field is none', () => {
+  it('without a field is invalid', () => {
     expect(parsePoolState(SERVER.replace(/ {2}L: .*\n/, '')).state).toBeUndefined()
     expect(parsePoolState(SERVER.slice(SERVER.indexOf('\n') + 1)).state).toBeUndefined()
   })

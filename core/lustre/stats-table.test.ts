@@ -42,7 +42,7 @@ const table: fc.Arbitrary<StatsTable> = fc.record({
 })
 
 describe('a table of counters', () => {
-  it('has rows of three shapes, told apart by their columns', () => {
+  it('has rows of three shapes, distinguished by their columns', () => {
     const { rows, skipped, times: read } = parseStatsTable(TABLE)
     expect(skipped).toEqual([])
     expect(read).toEqual(times)
@@ -72,7 +72,7 @@ describe('a table of counters', () => {
     )
   })
 
-  it('that is damaged is read as far as it goes, and what is not is named with its line', () => {
+  it('that is damaged is parsed as far as possible, and unreadable lines are reported', () => {
     const { rows, skipped } = parseStatsTable(`${HEAD}nonsense\nread 3 samples [usecs] 1 2\nwrite 4 samples [usecs]\n`)
     expect(rows.map((r) => r.name)).toEqual(['write'])
     expect(skipped.map((s) => s.line)).toEqual([4, 5])
@@ -85,7 +85,7 @@ describe('a table of counters', () => {
     )
   })
 
-  it('says since when it counts, in releases that do, unless enable_stats_header is 0', () => {
+  it('includes its start, in releases that print it, unless enable_stats_header is 0', () => {
     const shown = (statsHeader: boolean): boolean[] => RELEASES.map((r) => showsStart(profile(r).text, statsHeader))
     expect(shown(true)).toEqual([false, true, true, true, true])
     expect(shown(false)).toEqual([false, true, true, false, false])

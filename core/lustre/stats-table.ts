@@ -1,17 +1,16 @@
 /**
- * Tables of counters: `obdfilter.*.stats`, `mdt.*.md_stats`, `ost.OSS.*.stats`, `exports.*.stats`, `exports.*.ldlm_stats`,
- * `pool.stats`, printed and parsed.
+ * Tables of counters: `obdfilter.*.stats`, `mdt.*.md_stats`, `ost.OSS.*.stats`, `exports.*.stats`, `exports.*.ldlm_stats`, `pool.stats`,
+ * printed and parsed.
  *
- * Source: spec/lustre 6.1-6.4, measured A18 and A19. Rows come in three shapes: a count alone, with min, max and sum, and
- * with the sum of squares as well. Only counters that moved are printed, in the order the server registered them in.
+ * Source: spec/lustre 6.1-6.4, measured A18 and A19. Rows come in three shapes: a count alone, with min, max and sum, and with the sum of
+ * squares as well. Only nonzero counters are printed, in the order in which the server registered them.
  */
 import { formatTimes, parseTimesLine, type StatsTimes } from './stats-times.ts'
 import type { ByteText, SkippedLine } from './text.ts'
 import type { TextDialect } from './text-dialect.ts'
 
 /**
- * One counter. Sums are exact up to 2^53. Sums of squares are integer texts, which the netlink answers of servers cut short
- * by a digit (measured A12).
+ * One counter. Sums are exact up to 2^53. Sums of squares are integer texts, which netlink answers truncate by a digit (measured A12).
  */
 export interface StatsRow {
   readonly name: string
@@ -26,7 +25,7 @@ export interface StatsTable {
   readonly rows: readonly StatsRow[]
 }
 
-/** The value of a table of counters. */
+/** Formats a table of counters. */
 export function formatStatsTable(table: StatsTable, dialect: TextDialect): string {
   const width = dialect.statsNameWidth
   let out = formatTimes(table.times, { width, colon: '', unit: ' secs.nsecs', indent: '' })
@@ -41,9 +40,9 @@ export function formatStatsTable(table: StatsTable, dialect: TextDialect): strin
 const ROW = /^(\S+)\s+(\d+) samples \[([^\]]*)\](?: (-?\d+) (-?\d+) (-?\d+)(?: (\d+))?)?$/
 
 /**
- * Reads a table of any release. It never throws: a line it cannot read is named and skipped.
+ * Parses a table of any release. Never throws: an unreadable line is reported and skipped.
  *
- * @param text  the parameter's value; rows of one, four or five columns of numbers are told apart by their count.
+ * @param text  the parameter's value; rows of one, four or five columns of numbers are distinguished by their number.
  */
 export function parseStatsTable(text: ByteText): StatsTable & { readonly skipped: readonly SkippedLine[] } {
   const times: { -readonly [K in keyof StatsTimes]: StatsTimes[K] } = { snapshot: '' }

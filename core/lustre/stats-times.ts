@@ -1,19 +1,19 @@
 /**
- * The first lines of every table of counters: when it was read, since when it counts, and the time between.
+ * First lines of every table of counters: time of reading, start of counting, and time between.
  *
- * Source: spec/lustre 4.3, 6.1, 6.5. Times are texts `secs.nsecs`: nanoseconds since 1970 are more than a double holds.
+ * Source: spec/lustre 4.3, 6.1, 6.5. Times are texts `secs.nsecs`: nanoseconds since 1970 exceed the exact range of a double.
  */
 import { NS_PER_S } from '../base/units.ts'
 import type { TextDialect } from './text-dialect.ts'
 
-/** Times of a table as `secs.nsecs`; without a start when the server's tables have no such lines. */
+/** Times of a table as `secs.nsecs`; without a start if the server's tables have no such lines. */
 export interface StatsTimes {
   readonly snapshot: string
   readonly start?: string | undefined
   readonly elapsed?: string | undefined
 }
 
-/** How the lines look: the name's column, a colon behind the name, and the unit behind the time. */
+/** Layout of the lines: width of the name column, a colon after the name, and the unit after the time. */
 export interface TimesLayout {
   readonly width: number
   readonly colon: ':' | ''
@@ -21,7 +21,7 @@ export interface TimesLayout {
   readonly indent: string
 }
 
-/** `secs.nsecs` of a span, or of an instant when `epochSeconds` is Unix time at 0. */
+/** Formats `secs.nsecs` of a duration, or of a time when `epochSeconds` is Unix time at 0. */
 export function formatSeconds(ns: number, epochSeconds = 0): string {
   const whole = Math.floor(ns / NS_PER_S)
   return `${epochSeconds + whole}.${String(ns - whole * NS_PER_S).padStart(9, '0')}`
@@ -34,7 +34,7 @@ export const statsTimes = (epochSeconds: number, now: number, startNs: number | 
   elapsed: startNs === undefined ? undefined : formatSeconds(now - startNs),
 })
 
-/** Whether a server prints start_time and elapsed_time, given the value of its enable_stats_header. */
+/** True if a server prints start_time and elapsed_time, given the value of its enable_stats_header. */
 export const showsStart = (dialect: TextDialect, statsHeader: boolean): boolean =>
   dialect.hasStartTime && (statsHeader || !dialect.hasStatsHeaderSwitch)
 
@@ -44,7 +44,7 @@ const LINES = [
   ['elapsed_time', 'elapsed'],
 ] as const
 
-/** The lines, newlines included. */
+/** Formats the lines, newlines included. */
 export function formatTimes(times: StatsTimes, layout: TimesLayout): string {
   let out = ''
   for (const [name, field] of LINES) {
@@ -57,7 +57,7 @@ export function formatTimes(times: StatsTimes, layout: TimesLayout): string {
 
 const LINE = /^\s*(snapshot|start|elapsed)_time:?\s+(\d+(?:\.\d+)?)(?: \(?secs\.[nu]secs\)?)?$/
 
-/** Reads one of the lines, of any release; undefined when it is none. */
+/** Parses one of the lines, of any release; undefined if it is not one. */
 export function parseTimesLine(line: string): { readonly field: keyof StatsTimes; readonly time: string } | undefined {
   const m = LINE.exec(line)
   return m ? { field: m[1] as keyof StatsTimes, time: m[2] as string } : undefined

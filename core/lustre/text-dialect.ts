@@ -1,24 +1,24 @@
 /**
- * What the releases differ in about counters and tables as they are printed.
+ * Differences of printed counters and tables between releases.
  *
- * Source: spec/lustre 0.2, 4.3, 6, corrected by measured A1-A3, A6, A14, A16, A26, A30, A31. 2.16 was not measured: it is the
- * sheet's column, and where that says nothing, as 2.15. 2.12 is the sheet's column too.
+ * Source: spec/lustre 0.2, 4.3, 6, corrected by measured A1-A3, A6, A14, A16, A26, A30, A31. 2.16 was not measured: it follows the
+ * sheet's column, else 2.15. 2.12 follows the sheet's column.
  */
 import type { Release } from './release.ts'
 
 export interface TextDialect {
   /** Width of the name column of `stats` tables, characters. */
   readonly statsNameWidth: number
-  /** Whether tables and job entries say since when they count: start_time and elapsed_time below snapshot_time. */
+  /** True if tables and job entries include the start of counting: start_time and elapsed_time below snapshot_time. */
   readonly hasStartTime: boolean
-  /** Whether the parameter enable_stats_header exists, which leaves start_time and elapsed_time out when it is 0. */
+  /** True if the parameter enable_stats_header exists, which omits start_time and elapsed_time when it is 0. */
   readonly hasStatsHeaderSwitch: boolean
   readonly jobStats: JobStatsDialect
   readonly histogram: HistogramDialect
   readonly namespaces: NamespaceDialect
-  /** Whether files live where 2.15 has them: tables of targets in /proc, request buffers of services in debugfs. */
+  /** True if files are where 2.15 has them: tables of targets in /proc, request buffers of services in debugfs. */
   readonly isOldLayout: boolean
-  /** Whether reading `devices` holds a reference to each device, which its last column then shows. */
+  /** True if reading `devices` holds a reference to each device, which is then included in its last column. */
   readonly devicesCountReader: boolean
 }
 
@@ -26,57 +26,57 @@ export interface JobStatsDialect {
   /** Counters of an OST and of an MDT in the order printed. */
   readonly ost: readonly string[]
   readonly mdt: readonly string[]
-  /** Whether a table without jobs still prints its `job_stats:` line. */
+  /** True if a table without jobs still prints its `job_stats:` line. */
   readonly headerWhenEmpty: boolean
   /** Times of an entry: whole seconds, or `secs.nsecs` with that unit. */
   readonly times: 'seconds' | 'nanoseconds'
   /** Blank between `min:`, `max:`, `sum:` and their numbers. */
   readonly gap: '' | ' '
-  /** What operations count: `reqs` without more, or `usecs` with min, max, sum and sum of squares. */
+  /** Values of operations: only `reqs`, or `usecs` with min, max, sum and sum of squares. */
   readonly operations: 'reqs' | 'usecs'
-  /** Whether read_bytes and write_bytes carry their sizes in bins. */
+  /** True if read_bytes and write_bytes have size histograms. */
   readonly hist: boolean
   readonly ids: JobIdDialect
 }
 
 export interface JobIdDialect {
   /**
-   * What becomes of a byte that may not be printed: `?`, or `\xHH` in an id that is then quoted. Letters, digits and the
-   * Latin-1 letters are always printed as they are.
+   * Form of an unprintable byte: `?`, or `\xHH` in an id that is then quoted. Letters, digits and the Latin-1 letters are always printed
+   * verbatim.
    */
   readonly odd: 'question mark' | 'escape'
-  /** Signs that are printed as they are, besides letters and digits. */
+  /** Signs printed verbatim, besides letters and digits. */
   readonly plain: string
-  /** Whether an id with a colon, or with `@` in front, is quoted though nothing in it is escaped. */
+  /** True if an id with a colon, or with a leading `@`, is quoted although nothing in it is escaped. */
   readonly quotesYaml: boolean
-  /** Whether a write of `"..."` is read as the printed form; else a written name is always the bytes of an id. */
+  /** True if a write of `"..."` is parsed as the printed form; else a written name is always the bytes of an id. */
   readonly unquotes: boolean
 }
 
 export interface HistogramDialect {
   /** The first lines of brw_stats and rpc_stats: one with `(secs.nsecs)`, or three as in the other tables. */
   readonly times: 'parenthesised' | 'plain'
-  /** Whether rpc_stats of an osc counts direct I/O apart and has a section of latencies. */
+  /** True if rpc_stats of an osc counts direct I/O separately and has a latency section. */
   readonly rpcLatency: boolean
-  /** The percent signs in the heads of an mdc's rpc_stats; the development line prints two. */
+  /** Percent signs in the heads of an mdc's rpc_stats; the development line prints two. */
   readonly mdcPercent: '%' | '%%'
-  /** Whether brw_stats has the section `block maps msec`. */
+  /** True if brw_stats has the section `block maps msec`. */
   readonly blockMaps: boolean
 }
 
 export interface NamespaceDialect {
-  /** Milliseconds that an unused lock stays cached, by default. */
+  /** Default time that an unused lock stays cached, ms. */
   readonly lruMaxAgeMs: number
   /** Defaults of contended_locks and contention_seconds. */
   readonly contendedLocks: number
   readonly contentionSeconds: number
-  /** Whether contention_seconds is limited to 1..16, and contention_hold_seconds and contention_events exist. */
+  /** True if contention_seconds is limited to 1..16, and contention_hold_seconds and contention_events exist. */
   readonly contentionLimits: boolean
-  /** Whether max_nolock_bytes exists. */
+  /** True if max_nolock_bytes exists. */
   readonly maxNolockBytes: boolean
-  /** Whether the LFRU cache exists: lock_cache_policy, lock_lru_hits, lru_priv_ratio_limit and what belongs to them. */
+  /** True if the LFRU cache exists: lock_cache_policy, lock_lru_hits, lru_priv_ratio_limit and related parameters. */
   readonly lfru: boolean
-  /** Whether dump_stack_on_error exists. */
+  /** True if dump_stack_on_error exists. */
   readonly dumpStack: boolean
 }
 
@@ -130,7 +130,7 @@ const JOB_STATS_2_15: JobStatsDialect = {
   gap: ' ',
   operations: 'usecs',
   hist: false,
-  // As 2.15.8 prints them; 2.15.0 still has the question marks of 2.12.
+  // As printed by 2.15.8; 2.15.0 still has the question marks of 2.12.
   ids: { odd: 'escape', plain: '.@-_', quotesYaml: false, unquotes: false },
 }
 

@@ -1,4 +1,4 @@
-/** Server versions: `2.17.57_62_gc881f8e_dirty` and the like; only the three leading numbers count. */
+/** Server versions: `2.17.57_62_gc881f8e_dirty` for example; only the three leading numbers are used. */
 export interface LustreVersion {
   readonly major: number
   readonly minor: number
@@ -6,7 +6,7 @@ export interface LustreVersion {
   readonly text: string
 }
 
-/** Reads the value of the `version` parameter; undefined when it holds no version. */
+/** Parses the value of the `version` parameter; undefined if it contains no version. */
 export function parseVersion(text: string): LustreVersion | undefined {
   const m = /^(?:lustre: )?((\d+)\.(\d+)\.(\d+)\S*)/.exec(text.trim())
   if (!m) return undefined

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ok } from '../base/result.ts'
-import { parseCommandLine } from '../emulator/words.ts'
+import { parseCommandLine } from '../emulator/shell/command-line.ts'
 import { answerConsole, parseConsole, setCommand, setPoliciesCommand, type ConsoleController } from './console.ts'
 
 function controller(): ConsoleController & { text: string; changes: object[] } {
@@ -67,16 +67,16 @@ test.each([
   ['set split=fair', 'equal or usage'],
   ['set collect_rounds=0', 'from 1 to 60'],
   ['set collect_rounds=2.5', 'from 1 to 60'],
-  ['set limit.stat=5', 'no operation and no class'],
+  ['set limit.stat=5', 'neither an operation nor a class'],
   ['set limit.open=0', 'op/s from 1'],
   ['set limit.open=1e99', 'op/s from 1'],
-  ['set limit.__proto__=5', 'no operation and no class'],
+  ['set limit.__proto__=5', 'neither an operation nor a class'],
   ['set speed=9', 'cannot be set'],
   ['set', 'nothing to set'],
-  ['status --epoch 3', 'belongs to a change'],
+  ['status --epoch 3', 'only valid with a change'],
   ['policies set --epoch x', 'whole number'],
-  ['policies set now', 'not understood'],
-  ['', 'not understood'],
+  ['policies set now', 'unknown command'],
+  ['', 'unknown command'],
 ])('refuses %s', (words, why) => {
   const answer = answerConsole(words.split(' ').filter(Boolean), '', controller())
   expect(answer.code).toBe(2)
@@ -110,7 +110,7 @@ test('a node without a controller says so', () => {
   expect(answerConsole(['status'], '', undefined)).toMatchObject({ stdout: '', code: 1 })
 })
 
-test('a number longer than a controller keeps is not understood', () => {
+test('refuses a number longer than a controller keeps', () => {
   for (const word of [
     `limit.open=5.${'0'.repeat(300)}`,
     `epsilon=0.${'0'.repeat(300)}`,

@@ -1,6 +1,7 @@
 /**
- * `sluice padll …` on the node of a global controller: its words, and what it answers. The emulated controller and the real
- * one answer through this file, so the console never knows which it talks to (docs/stage-protocol.md, "Console").
+ * Commands of `sluice padll ...` on the node of a global controller, and their answers. The emulated controller and the
+ * real one both answer through this file, so the console never knows which one it talks to (docs/stage-protocol.md,
+ * "Console").
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import { shellQuote } from '../lustre/lctl.ts'
@@ -8,7 +9,7 @@ import { ALGORITHMS, type Algorithm } from './algorithms/algorithm.ts'
 import type { PadllStatus } from './status.ts'
 import { isScope, type Scope } from './vocabulary.ts'
 
-/** What may be changed while a controller runs; what is not named stays. */
+/** Settings that may change while a controller runs; absent ones stay. */
 export interface SettingsChange {
   readonly algorithm?: Algorithm
   /** 0..1. */
@@ -16,7 +17,7 @@ export interface SettingsChange {
   readonly split?: 'equal' | 'usage'
   /** 1..60. */
   readonly collectRounds?: number
-  /** Most that all jobs together may do, op/s; null takes the limit away. */
+  /** Limits of all jobs together, op/s; null removes the limit. */
   readonly limits?: readonly { readonly scope: Scope; readonly rate: number | null }[]
 }
 
@@ -27,7 +28,7 @@ export type ConsoleCommand =
   | { readonly kind: 'policies-set'; readonly epoch: number | undefined }
   | { readonly kind: 'set'; readonly epoch: number | undefined; readonly change: SettingsChange }
 
-/** A fault of a policy text, counted from 1. */
+/** Fault of a policy text, counted from 1. */
 export interface ConsoleFault {
   readonly line: number
   readonly column: number
@@ -35,12 +36,12 @@ export interface ConsoleFault {
   readonly message: string
 }
 
-/** What the words act on. */
+/** Controller interface that the commands use. */
 export interface ConsoleController {
   readonly epoch: number
   readonly policiesText: string
   status(): PadllStatus
-  /** Faults of a policy text; nothing is kept. */
+  /** Returns the faults of a policy text without applying it. */
   checkPolicies(text: string): readonly ConsoleFault[]
   /** Puts a text without errors in force, from second 0 of its own time on. */
   setPolicies(text: string): Result<undefined>
@@ -54,7 +55,7 @@ export interface ConsoleAnswer {
   readonly code: number
 }
 
-/** Scopes of data count bytes: a terabyte a second. */
+/** Byte rates count, too: up to 1 TB/s. */
 export const RATE_MAX = 1e12
 export const ROUNDS_MAX = 60
 
@@ -63,10 +64,10 @@ const USAGE = `usage: sluice padll status
        sluice padll set [--epoch N] NAME=VALUE ...    (algorithm, epsilon, split, collect_rounds, limit.SCOPE)
 `
 
-/** Bounded, since a controller keeps the words of its settings. */
+/** Bounded, since a controller keeps its settings as text. */
 const number = (text: string): number => (/^\d{1,16}(?:\.\d{1,32})?$/.test(text) ? Number(text) : NaN)
 
-/** One `NAME=VALUE`; the error says what was expected. */
+/** Parses one `NAME=VALUE`; the error says what was expected. */
 function setting(word: string): Result<SettingsChange, string> {
   const at = word.indexOf('=')
   const name = at < 0 ? word : word.slice(0, at)
@@ -86,7 +87,7 @@ function setting(word: string): Result<SettingsChange, string> {
   }
   if (!name.startsWith('limit.')) return fail(`"${name}" cannot be set`)
   const scope = name.slice('limit.'.length)
-  if (!isScope(scope)) return fail(`limit: "${scope}" is no operation and no class`)
+  if (!isScope(scope)) return fail(`limit: "${scope}" is neither an operation nor a class`)
   if (value === 'none') return ok({ limits: [{ scope, rate: null }] })
   return n >= 1 && n <= RATE_MAX
     ? ok({ limits: [{ scope, rate: n }] })
@@ -104,7 +105,7 @@ function settings(words: readonly string[]): Result<SettingsChange, string> {
   return words.length === 0 ? fail('nothing to set') : ok(change)
 }
 
-/** Reads the words after `sluice padll`; the error says what was not understood. */
+/** Parses the arguments after `sluice padll`; the error says what was not understood. */
 export function parseConsole(args: readonly string[]): Result<ConsoleCommand, string> {
   const words = [...args]
   let epoch: number | undefined
@@ -116,7 +117,7 @@ export function parseConsole(args: readonly string[]): Result<ConsoleCommand, st
   }
   const [verb, second, ...more] = words
   const isRead = verb === 'status' || (verb === 'policies' && (second === 'show' || second === 'check'))
-  if (isRead && epoch !== undefined) return fail('--epoch belongs to a change')
+  if (isRead && epoch !== undefined) return fail('--epoch is only valid with a change')
   if (verb === 'set') {
     const change = settings(words.slice(1))
     return change.ok ? ok({ kind: 'set', epoch, change: change.value }) : change
@@ -127,7 +128,7 @@ export function parseConsole(args: readonly string[]): Result<ConsoleCommand, st
     if (second === 'check') return ok({ kind: 'policies-check' })
     if (second === 'set') return ok({ kind: 'policies-set', epoch })
   }
-  return fail(`not understood: ${words.slice(0, 3).join(' ').slice(0, 80)}`)
+  return fail(`unknown command: ${words.slice(0, 3).join(' ').slice(0, 80)}`)
 }
 
 const say = (text: string): string => `sluice padll: ${text}\n`
@@ -138,20 +139,20 @@ const refused = (f: Failure): ConsoleAnswer => ({
 })
 const lineOf = (f: ConsoleFault): string => `${f.line}:${f.column}: ${f.severity}: ${f.message}\n`
 
-/** The faults of a text as lines on stderr; warnings alone do not refuse it. */
+/** Formats the faults of a text as lines for stderr; warnings alone do not refuse it. */
 function checked(faults: readonly ConsoleFault[]): ConsoleAnswer {
   return { stdout: '', stderr: faults.map(lineOf).join(''), code: faults.some((f) => f.severity === 'error') ? 1 : 0 }
 }
 
-/** One line of JSON in ASCII alone: job ids are bytes, and no encoding on the way can change them. */
+/** One line of ASCII-only JSON: job ids are bytes, and no encoding on the way can change them. */
 const json = (value: unknown): string =>
   `${JSON.stringify(value).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`
 
 /**
- * Answers `sluice padll ARGS`.
+ * Executes `sluice padll ARGS`.
  *
  * @param stdin       the policy text, for `check` and `set`.
- * @param controller  undefined where none runs.
+ * @param controller  undefined when none runs.
  */
 export function answerConsole(
   args: readonly string[],
@@ -166,7 +167,7 @@ export function answerConsole(
   if (value.kind === 'policies-show') return { stdout: controller.policiesText, stderr: '', code: 0 }
   if (value.kind === 'policies-check') return checked(controller.checkPolicies(stdin))
   if (value.epoch !== undefined && value.epoch !== controller.epoch) {
-    const why = `the controller's epoch is ${controller.epoch}, not ${value.epoch}; look again before changing it`
+    const why = `the controller's epoch is ${controller.epoch}, not ${value.epoch}; check its status before changing it`
     return { stdout: '', stderr: say(why), code: 1 }
   }
   if (value.kind === 'set') {
@@ -179,12 +180,12 @@ export function answerConsole(
   return done.ok ? check : refused(done.error)
 }
 
-/** The commands that the console sends. */
+/** Commands sent by the console. */
 export const STATUS_COMMAND = 'sluice padll status'
 
 const epochWords = (epoch: number | undefined): string => (epoch === undefined ? '' : ` --epoch ${epoch}`)
 
-/** `printf` is built into every shell, so the text may be longer than the kernel lets one argument of a program be. */
+/** Uses the shell builtin `printf`, so the text may exceed the kernel's limit for one program argument. */
 export const setPoliciesCommand = (text: string, epoch?: number): string =>
   `printf %s ${shellQuote(text === '' ? '\n' : text)} | sluice padll policies set${epochWords(epoch)}`
 

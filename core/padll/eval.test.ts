@@ -56,7 +56,8 @@ it.each<[string, string]>([
 it('takes null for what is not known, as if it were left out', () => {
   const nothing = { epsilon: null, slots: null, oversubscription: null, leftover: null }
   expect(ask(JSON.stringify({ ...good, ...nothing }))).toEqual(ask(JSON.stringify(good)))
-  const [job, bare] = [{ id: 'a', demand: null, usage: null }, { id: 'a' }]
+  const job = { id: 'a', demand: null, usage: null }
+  const bare = { id: 'a' }
   expect(ask(JSON.stringify({ ...good, jobs: [job] }))).toEqual(ask(JSON.stringify({ ...good, jobs: [bare] })))
 })
 

@@ -1,6 +1,6 @@
 /**
- * The algorithms as a machine interface: one JSON line in, one JSON line out. Input is text from anywhere, so the type of
- * every field is checked by hand here, and its value in `allocate`.
+ * Machine interface of the algorithms: one JSON line in, one JSON line out. Input may be any text, so the type of every
+ * field is checked here, and its value in `allocate`.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Algorithm, JobDemand, Rates } from './algorithms/algorithm.ts'
@@ -11,15 +11,16 @@ import type { Oversubscription } from './algorithms/scaled.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Answers control cycles, line by line; nothing is kept between them.
+ * Evaluates control cycles, line by line, without state between them.
  *
- * A line is `{"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}`,
- * rates in op/s, demand and usage null or left out where they are not known. The answer is `{"rates":{ID:op/s}}`, or
+ * A line is
+ * `{"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}`,
+ * rates in op/s, demand and usage null or absent if unknown. The answer is `{"rates":{ID:op/s}}`, or
  * `{"error":{"code","message"}}` with an `AlgorithmCode`.
  */
 export class PadllEval {
   /**
-   * The answer to one line, without a line end. Never throws.
+   * Returns the answer to one line, without a line end. Never throws.
    *
    * @param line  one line of input, with or without surrounding white space.
    */
@@ -47,12 +48,15 @@ function answer(line: string): Result<Rates, AlgorithmFault> {
   if (!isNumberOrNone(slots)) return refuse('E_SLOTS', 'slots must be a whole number >= 1')
   const jobs = readJobs(fields.jobs)
   if (!jobs.ok) return jobs
-  // Words are checked by `allocate`, whatever they are.
+  // `allocate` checks the names.
   return allocate({
-    ...{ algorithm: algorithm as Algorithm, maxRate, jobs: jobs.value },
-    ...{ epsilon: epsilon ?? undefined, slots: slots ?? undefined },
-    ...{ oversubscription: (oversubscription ?? undefined) as Oversubscription | undefined },
-    ...{ leftover: (leftover ?? undefined) as Leftover | undefined },
+    algorithm: algorithm as Algorithm,
+    maxRate,
+    jobs: jobs.value,
+    epsilon: epsilon ?? undefined,
+    slots: slots ?? undefined,
+    oversubscription: (oversubscription ?? undefined) as Oversubscription | undefined,
+    leftover: (leftover ?? undefined) as Leftover | undefined,
   })
 }
 

@@ -59,7 +59,7 @@ describe('the 42 calls', () => {
 })
 
 describe('our further calls', () => {
-  it('cover what escaped others: *64, *at, *_2, stat and the dup family', () => {
+  it('cover calls that would otherwise escape: *64, *at, *_2, stat and the dup family', () => {
     for (const name of [
       'openat2',
       '__open_2',

@@ -1,37 +1,37 @@
 /**
- * The POSIX calls that a stage stands in front of, as data: the 42 that PADLL exports, and those that a real process makes
- * besides and that would escape or break the descriptor map if nobody looked at them.
+ * Table of the POSIX calls that a stage intercepts: the 42 that PADLL exports, and others that real processes make and
+ * that would otherwise escape or break the descriptor map.
  *
- * Source: spec/padll 1.1; the further calls: spec/padll 1.2 and 11 [R]. Deviation: none in the 42, `rmdir` keeps its
- * dir_op; that class policies reach it all the same is the channels' doing (stage/differentiation.ts).
+ * Source: spec/padll 1.1; the further calls: spec/padll 1.2 and 11 [R]. Deviations: none in the 42. `rmdir` keeps its
+ * dir_op; channels apply class policies to it all the same (stage/differentiation.ts).
  */
 import type { OperationContext, OperationType } from './vocabulary.ts'
 
-/** Which table of the statistics counts a call. */
+/** Statistics table that counts a call. */
 export const CALL_CLASSES = ['data', 'metadata', 'directory', 'ext_attr', 'special'] as const
 export type CallClass = (typeof CALL_CLASSES)[number]
 
-/** How the mount point of a call is found; `none`: it names no file. */
+/** Source of a call's mount point; `none`: it names no file. */
 export type Locate = 'path' | 'new-path' | 'fd' | 'file' | 'none'
 
-/** What a call that succeeded does to the descriptors of its process. */
+/** Effect of a successful call on the descriptors of its process. */
 export type FileEffect =
   'open' | 'fopen' | 'close' | 'fclose' | 'close-range' | 'dup' | 'fcntl' | 'chdir' | 'fchdir' | 'none'
 
 interface Row {
   readonly klass: CallClass
-  /** What the rate limiter is told; null: never limited. */
+  /** Operation type for the rate limiter; null: never limited. */
   readonly type: OperationType | null
   readonly context: OperationContext
   readonly locate: Locate
-  /** Tokens per operation: one, or the bytes asked for. */
+  /** Tokens per operation: one, or the requested bytes. */
   readonly cost: 'one' | 'bytes'
   readonly effect: FileEffect
-  /** On in the public defaults. */
+  /** True if on in the public defaults. */
   readonly onByDefault: boolean
   /** A second switch for the form with a mode argument. */
   readonly modeSwitch: boolean
-  /** One of the 42, or one of ours. */
+  /** One of PADLL's 42, or added by Sluice. */
   readonly origin: 'padll' | 'sluice'
 }
 
@@ -54,9 +54,9 @@ const opens = (more: Partial<Row> = {}): Row => row('metadata', 'open', 'path', 
 const attr = (type: OperationType, locate: Locate): Row => row('ext_attr', type, locate)
 const bookkeeping = (effect: FileEffect): Row => row('special', null, 'none', { effect })
 const ours = (one: Row): Row => ({ ...one, origin: 'sluice' })
-/** The paper's getattr: the replayer plays it as getxattr, and so are the calls that it stands for. */
+/** Paper's getattr: the replayer plays it as getxattr, and so are the calls that it represents. */
 const stat = (locate: Locate): Row => ours(meta('getxattr', locate))
-/** Its setattr, likewise. */
+/** Paper's setattr, likewise. */
 const setattr = (locate: Locate): Row => ours(meta('setxattr', locate))
 
 const ROWS = {
@@ -67,7 +67,7 @@ const ROWS = {
   pread64: bytes('pread64'),
   pwrite64: bytes('pwrite64'),
   mmap: row('data', 'mmap', 'fd'),
-  // Its address says nothing about a file: always forwarded, as upstream.
+  // Its address does not identify a file: always forwarded, as upstream.
   munmap: row('data', 'munmap', 'none'),
 
   open: opens({ modeSwitch: true, onByDefault: true }),
@@ -157,7 +157,7 @@ const ROWS = {
   close_range: ours(bookkeeping('close-range')),
   chdir: ours(bookkeeping('chdir')),
   fchdir: ours(bookkeeping('fchdir')),
-  // The child gets a copy of the descriptors: ProcessFiles.fork.
+  // The child gets a copy of the descriptors (ProcessFiles.fork).
   fork: ours(bookkeeping('none')),
   vfork: ours(bookkeeping('none')),
 } as const satisfies Record<string, Row>
@@ -166,7 +166,7 @@ export type PosixCall = keyof typeof ROWS
 
 export interface PosixCallRow extends Row {
   readonly name: PosixCall
-  /** Place in `POSIX_CALLS`. */
+  /** Position in `POSIX_CALLS`. */
   readonly index: number
 }
 
@@ -178,10 +178,10 @@ export const POSIX_CALLS: readonly PosixCallRow[] = Object.entries<Row>(ROWS).ma
 
 const byName = new Map<string, PosixCallRow>(POSIX_CALLS.map((one) => [one.name, one]))
 
-/** The row of a call; undefined for a name that no table knows. */
+/** Returns the row of a call; undefined for an unknown name. */
 export const posixCall = (name: string): PosixCallRow | undefined => byName.get(name)
 
-/** Name of the switch for the form with a mode argument (O_CREAT). */
+/** Returns the name of the switch for the form with a mode argument (O_CREAT). */
 export const modeSwitchOf = (one: PosixCallRow): string => (one.modeSwitch ? `${one.name}_mode` : one.name)
 
 const switchesOf = (one: PosixCallRow): string[] => (one.modeSwitch ? [one.name, modeSwitchOf(one)] : [one.name])
@@ -189,8 +189,8 @@ const switchesOf = (one: PosixCallRow): string[] => (one.modeSwitch ? [one.name,
 /** PADLL's 45 switches: one per call, and a second one for `open`, `openat` and `open64`. */
 export const PADLL_SWITCHES: readonly string[] = POSIX_CALLS.filter((c) => c.origin === 'padll').flatMap(switchesOf)
 
-/** All switches, ours included. */
+/** All switches, including Sluice's. */
 export const ALL_SWITCHES: readonly string[] = POSIX_CALLS.flatMap(switchesOf)
 
-/** Switches that are on where nobody has changed them: `open` alone (spec/padll 1.1). */
+/** Switches that are on by default: only `open` (spec/padll 1.1). */
 export const UPSTREAM_SWITCHES: readonly string[] = POSIX_CALLS.filter((c) => c.onByDefault).map((c) => c.name)

@@ -1,5 +1,5 @@
 /**
- * What the global controller tells of itself: one document, the answer of `sluice padll status`. The console reads it from a
+ * Status of a global controller: one document, the answer of `sluice padll status`. The console reads it through a
  * node's shell, so an emulated controller and a real one look the same. Rates are op/s, times Unix ms.
  */
 import * as z from 'zod'
@@ -13,10 +13,10 @@ const channel = z.object({
   channel: count,
   object: count,
   scope: text,
-  /** In force while it served what is said here; null: nothing limits it. */
+  /** Limit in force during these counts; null: unlimited. */
   limit: rate.nullable(),
   refillMs: z.number().nonnegative().nullable(),
-  /** Since the last collection: op/s that came and that were let through, share of them that waited (0..1), mean wait, ms. */
+  /** Since the last collection: arrived and served op/s, share that waited (0..1), mean wait, ms. */
   arrived: rate,
   served: rate,
   waited: z.number().min(0).max(1),
@@ -39,7 +39,7 @@ const stage = z.object({
 const local = z.object({
   id: text,
   hostname: text,
-  /** lost: given up; its stages are those whose rates are reserved, with these as their limits. */
+  /** lost: dropped; its stages are those with reserved rates, shown as their limits. */
   state: z.enum(['ok', 'silent', 'lost']),
   lastSeenMs: z.number(),
   stages: z.array(stage),
@@ -50,16 +50,16 @@ const job = z.object({
   job: text,
   scope: text,
   stages: count,
-  /** What its policies say, op/s; null without one. */
+  /** Demand by policy, op/s; null without one. */
   demand: rate.nullable(),
   limit: rate.nullable(),
-  /** op/s that its processes asked for and got since the last collection. */
+  /** Rates since the last collection, op/s: arrived and served. */
   asked: rate,
   measured: rate,
-  /** What its stages were held to while they did this; null where nothing limits it. */
+  /** Sum of the stages' limits during these counts; null if unlimited. */
   allocated: rate.nullable(),
   queued: count,
-  /** Sum of all waits since the controller met it, s. */
+  /** Sum of all waits since the controller first saw the job, s. */
   throttledS: z.number().nonnegative(),
 })
 
@@ -72,7 +72,7 @@ const step = z.object({
   job: text,
   scope: text,
   value: z.number(),
-  /** unknown-job: in force, but no such job is there; ignored: a kind that is read and not enforced. */
+  /** unknown-job: in force, but no such job is present; ignored: a kind that is read and not enforced. */
   state: z.enum(['waiting', 'active', 'replaced', 'unknown-job', 'ignored']),
 })
 
@@ -104,13 +104,13 @@ export const padllStatus = z.object({
   jobs: z.array(job).max(10_000),
   locals: z.array(local).max(10_000),
   policies: z.object({ text: z.string().max(1_000_000), startedMs: z.number(), steps: z.array(step).max(10_000) }),
-  /** The last ones, oldest first; `seq` tells which are new. */
+  /** Latest events, oldest first; `seq` tells which are new. */
   events: z.array(event).max(200),
-  /** What keeps it from its work, in words. */
+  /** Failures of the controller, for display. */
   failures: z.array(z.object({ code: text, what: text, why: text, where: text })).max(100),
 })
 export type PadllStatus = z.infer<typeof padllStatus>
 
-/** Another controller has taken over: this one asks nobody any more, and its figures stand still. */
-export const isOverruled = ({ failures }: Pick<PadllStatus, 'failures'>): boolean =>
+/** True once another controller has taken over: this one sends no more requests, and its figures no longer change. */
+export const isSuperseded = ({ failures }: Pick<PadllStatus, 'failures'>): boolean =>
   failures.some((f) => f.code === 'SUPERSEDED')

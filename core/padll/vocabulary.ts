@@ -1,13 +1,13 @@
 /**
- * The words of PADLL's rules and the numbers they travel as: context types, operation types and operation contexts
+ * Names of PADLL's rules and their numbers on the wire: context types, operation types and operation contexts
  * (classes). Source: spec/padll 1.4.
  */
 
-/** What a channel's conditions are about. */
+/** Types of a channel's conditions. */
 export const CONTEXT_TYPES = { general: 0, posix: 1, posix_meta: 2 } as const
 export type ContextType = keyof typeof CONTEXT_TYPES
 
-/** One POSIX operation, as limiters know it; `no_op` stands for any. */
+/** POSIX operations, as limiters know them; `no_op` means any. */
 export const OPERATION_TYPES = {
   no_op: 0,
   read: 1,
@@ -42,7 +42,7 @@ export const OPERATION_TYPES = {
 } as const
 export type OperationType = keyof typeof OPERATION_TYPES
 
-/** A class of operations; `no_op` stands for any. */
+/** Classes of operations; `no_op` means any. */
 export const OPERATION_CONTEXTS = {
   no_op: 0,
   foreground: 1,
@@ -58,7 +58,7 @@ export const OPERATION_CONTEXTS = {
 } as const
 export type OperationContext = keyof typeof OPERATION_CONTEXTS
 
-/** What a policy, a limit or a measurement is about: one operation (`open`) or one class (`meta_op`). */
+/** Scope of a policy, a limit or a measurement: one operation (`open`) or one class (`meta_op`). */
 export type Scope = Exclude<OperationType, 'no_op'> | Exclude<OperationContext, 'no_op'>
 
 export const isOperationType = (word: string): word is OperationType => Object.hasOwn(OPERATION_TYPES, word)

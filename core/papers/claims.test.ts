@@ -5,7 +5,7 @@ import type { Experiment } from './experiment.ts'
 
 const host = { now: () => 0 }
 
-/** Measures the seed itself, and twice it. */
+/** Measures the seed, and twice the seed. */
 const experiment = (id: string, partId = id): Experiment => ({
   id: `toy.${id}`,
   system: 'toy',

@@ -1,33 +1,33 @@
-/** Claims judged: experiments on several seeds, published beside measured. */
+/** Evaluation of claims: experiments on several seeds, published next to measured values. */
 import { median } from '../base/statistics.ts'
 import type { Experiment, Figure, Host } from './experiment.ts'
 import { type Bound, type Comparator, type Expectation, type Measured, holds } from './expectation.ts'
 
-/** One claim and what became of it. Names as in the machine interface. */
+/** One claim and its result. Names as in the machine interface. */
 export interface Claim {
   readonly id: string
   readonly system: string
   readonly ref: string
   readonly what: string
   readonly metric: string
-  /** The paper's figure or words; null where it says nothing. */
+  /** The paper's figure or wording; null if it has none. */
   readonly published: number | string | null
   /** Median over the seeds. */
   readonly measured: Measured
-  /** Least and most over the seeds; null for information that is not one number. */
+  /** Minimum and maximum over the seeds; null for information that is not a single number. */
   readonly range: readonly [number, number] | null
   readonly comparator: Comparator
   readonly bound: Bound
-  /** Whether the median keeps the bound. */
+  /** True if the median satisfies the bound. */
   readonly ok: boolean
-  /** Seeds that alone do not keep it. */
+  /** Seeds that individually violate it. */
   readonly failed_seeds: readonly number[]
-  /** What a prototype measured on seeds 1 to 5. */
+  /** Value that a prototype measured on seeds 1 to 5. */
   readonly prototype: Measured
   readonly note?: string
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 export interface Progress {
   readonly done: number
   readonly of: number
@@ -42,10 +42,10 @@ export interface PapersResult {
 }
 
 /**
- * Runs experiments on several seeds. A part that several experiments name runs once a seed, one without a seed once. Yields
- * before every part, so that the caller may show progress, let others run, or stop.
+ * Runs experiments on several seeds. A part shared by several experiments runs once per seed, a seedless one once.
+ * Yields before every part, so that the caller can show progress, yield to other work, or stop.
  *
- * @param seeds  at least one; the order changes nothing but whose figures are kept.
+ * @param seeds  at least one; their order affects only whose figures are kept.
  */
 export function* runPapers(
   experiments: readonly Experiment[],
@@ -109,7 +109,7 @@ function judge(
   }
 }
 
-/** Of numbers the median; of tables the median of each entry. */
+/** Returns the median of numbers; of tables the median of each entry. */
 function medianOf(values: readonly Measured[]): Measured {
   const numbers = values.filter((value) => typeof value === 'number')
   if (numbers.length > 0 || values.length === 0) return median(numbers)
@@ -118,10 +118,10 @@ function medianOf(values: readonly Measured[]): Measured {
 }
 
 /**
- * The experiments that ids ask for: a system (`adaptbf`), an experiment with or without it (`IV-D`, `adaptbf.IV-D`) or a
- * claim (`adaptbf.IV-D.4`). A claim brings its experiment with it, reduced to the claims asked for.
+ * Selects experiments by ids: a system (`adaptbf`), an experiment with or without it (`IV-D`, `adaptbf.IV-D`) or a
+ * claim (`adaptbf.IV-D.4`). A claim selects its experiment, reduced to the given claims.
  *
- * @returns  the ids that name nothing, otherwise.
+ * @returns  the unknown ids on failure.
  */
 export function select(
   experiments: readonly Experiment[],

@@ -1,39 +1,39 @@
 /**
- * The published claims as data: what is asserted of which experiment, with the bound that a reproduction must keep. The
- * files in `expectations/` hold them; a prototype's values stand beside the bounds.
+ * Published claims as data: assertions about experiments, with the bound that a reproduction must satisfy. The files in
+ * `expectations/` hold them, together with a prototype's values.
  */
 import { invariant } from '../base/result.ts'
 
 export const COMPARATORS = ['>=', '<=', '>', '<', 'between', 'info'] as const
 export type Comparator = (typeof COMPARATORS)[number]
 
-/** One bound, or both of `between` (ends included), or none for `info`. */
+/** One bound, or both of `between` (inclusive), or null for `info`. */
 export type Bound = number | readonly [number, number] | null
 
-/** What was measured: a number, or numbers by name for a claim that is information only. */
+/** Measured value: a number, or numbers by name for a claim that is only information. */
 export type Measured = number | Readonly<Record<string, number>>
 
 export interface Expectation {
   /** For example `adaptbf.IV-D.1`. */
   readonly id: string
   readonly claim: string
-  /** Section or figure of the paper; `own` for what the paper does not treat. */
+  /** Section or figure of the paper; `own` for topics that the paper does not treat. */
   readonly ref: string
-  /** What is measured, in words. */
+  /** Description of the measured quantity. */
   readonly metric: string
   readonly comparator: Comparator
   readonly bound: Bound
-  /** What a prototype measured. */
+  /** Value that a prototype measured. */
   readonly prototype: Measured
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The expectations of one experiment.
+ * Returns the expectations of one experiment.
  *
  * @param file  a file of `expectations/`, as imported.
- * @throws InvariantError when the file is not of the form: it is part of this program.
+ * @throws InvariantError if the file has a wrong form: it is part of this program.
  */
 export function expectationsOf(file: object, experiment: string): Expectation[] {
   const section = (file as Fields)[experiment] as { assertions?: unknown } | undefined
@@ -53,7 +53,7 @@ export function expectationsOf(file: object, experiment: string): Expectation[] 
   })
 }
 
-/** Whether a measured value keeps a bound; information always does. */
+/** True if a measured value satisfies a bound; always for information. */
 export function holds(comparator: Comparator, bound: Bound, measured: Measured): boolean {
   if (comparator === 'info') return true
   if (typeof measured !== 'number' || bound === null) return false

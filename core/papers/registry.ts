@@ -1,4 +1,4 @@
-/** Every experiment that `sluice papers` and the Papers page know, system by system. */
+/** Registry of all experiments of `sluice papers` and the Papers page, system by system. */
 import { experiments as adaptbf } from './adaptbf/experiments.ts'
 import type { Experiment } from './experiment.ts'
 import { experiments as haechi } from './haechi/experiments.ts'

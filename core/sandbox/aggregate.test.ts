@@ -6,7 +6,7 @@ import { aggregate } from './aggregate.ts'
 import { buffersOf, digestOf, planOf, type RunDigest } from './run-digest.ts'
 import type { JobReport, RunReport } from './run-report.ts'
 import { BASE, digest } from '#tests/kits/core/sandbox/digests.ts'
-import { variantWords } from './variant-words.ts'
+import { variantSummary } from './variant-summary.ts'
 
 function scenarioOf(jobs: number): Scenario {
   const read = parseScenario(`
@@ -22,17 +22,40 @@ ${Array.from({ length: jobs }, (_, i) => `  - { id: '${i}.job', user: u${i}, cli
 }
 
 const jobReport = (jobId: string, bytes: number, more: Partial<JobReport> = {}): JobReport => ({
-  ...{ jobId, nodes: 1, wantedRpcs: bytes / 10, servedRpcs: bytes / 10, servedBytes: bytes, fairRpcs: 0 },
-  ...{ waitP50Ms: 1, waitP95Ms: 2, waitP99Ms: 3, starvedS: 0, record: NaN },
+  jobId,
+  nodes: 1,
+  wantedRpcs: bytes / 10,
+  servedRpcs: bytes / 10,
+  servedBytes: bytes,
+  fairRpcs: 0,
+  waitP50Ms: 1,
+  waitP95Ms: 2,
+  waitP99Ms: 3,
+  starvedS: 0,
+  record: NaN,
   bytes: Float64Array.of(bytes / 2, bytes / 2),
   rpcs: Float64Array.of(bytes / 20, bytes / 20),
   ...more,
 })
 
 const reportOf = (jobs: readonly JobReport[], more: Partial<RunReport> = {}): RunReport => ({
-  ...{ variant: 0, seed: 1, seconds: 60, binS: 30, thinning: 1, jobs, targets: [] },
-  ...{ throughputRpcs: 1, throughputBps: 1, jain: 0.5, starvedS: 0, sloMisses: 0, utilisation: 0.5 },
-  ...{ planes: [], remarks: [], events: 10, ...more },
+  variant: 0,
+  seed: 1,
+  seconds: 60,
+  binS: 30,
+  thinning: 1,
+  jobs,
+  targets: [],
+  throughputRpcs: 1,
+  throughputBps: 1,
+  jain: 0.5,
+  starvedS: 0,
+  sloMisses: 0,
+  utilisation: 0.5,
+  planes: [],
+  remarks: [],
+  events: 10,
+  ...more,
 })
 
 describe('a digest', () => {
@@ -71,7 +94,9 @@ describe('a comparison', () => {
   const plan = { table: ['0.job', '1.job'], chart: ['0.job'] }
   const run = (variant: number, seed: number, wait: number): RunDigest =>
     digest(plan, {
-      ...{ variant, seed, bytes: [600, 60] },
+      variant,
+      seed,
+      bytes: [600, 60],
       figures: { throughputBps: 100, throughputRpcs: 10, jain: 0.5, starvedS: 1, sloMisses: 2, utilisation: 0.9 },
       jobs: [
         { wantedRpcs: 100, fairRpcs: 55, servedRpcs: 100, servedBytes: 6000, waitP95Ms: wait },
@@ -89,7 +114,7 @@ describe('a comparison', () => {
   it('has medians and bands of what was measured, and null of what was not', () => {
     const [base] = all.variants
     expect(base?.jobs.waitP95Ms[0]?.median).toBe(20)
-    // Seed 1 has no figure for the second job.
+    // Seed 1 has no value for the second job.
     expect(base?.jobs.waitP95Ms[1]).toEqual({ median: 125, low: 102.5, high: 147.5 })
     expect(base?.jobs.bps[0]?.median).toBe(100)
     expect(base?.jobs.record).toEqual([null, null])
@@ -98,7 +123,11 @@ describe('a comparison', () => {
 
   it('names the roles, gives each chart its inks, and says when a policy begins', () => {
     expect(all.jobs).toEqual({
-      ...{ jobId: ['0.job', '1.job'], user: ['u0', 'u1'], nodes: [1, 1], colour: [1, 0], role: ['hog', 'victim'] },
+      jobId: ['0.job', '1.job'],
+      user: ['u0', 'u1'],
+      nodes: [1, 1],
+      colour: [1, 0],
+      role: ['hog', 'victim'],
     })
     expect(all.variants.map((v) => v.chart.onS)).toEqual([null, 15])
     expect(all.variants[0]?.chart).toMatchObject({
@@ -113,12 +142,15 @@ describe('a comparison', () => {
     expect(known.jobs.colour).toEqual([5, 0])
   })
 
-  it('names as the victim a job that nobody answered, by the time that it starved', () => {
+  it('selects a job without any reply as the victim, by the time that it starved', () => {
     const unserved = (variant: number, seed: number): RunDigest =>
       digest(
         { table: ['0.job', '1.job', '2.job'], chart: [] },
         {
-          ...{ variant, seed, bytes: [], figures: { throughputBps: 2, throughputRpcs: 2, jain: 0.4 + variant / 2 } },
+          variant,
+          seed,
+          bytes: [],
+          figures: { throughputBps: 2, throughputRpcs: 2, jain: 0.4 + variant / 2 },
           jobs: [
             { fairRpcs: 40, servedRpcs: 90, servedBytes: 90, waitP95Ms: 20 },
             { fairRpcs: 30, servedRpcs: 10, servedBytes: 10, waitP95Ms: 2100 },
@@ -129,7 +161,9 @@ describe('a comparison', () => {
         },
       )
     const { jobs, verdict } = aggregate({
-      ...{ scenario: scenarioOf(3), variants, plan: { table: ['0.job', '1.job', '2.job'], chart: [] } },
+      scenario: scenarioOf(3),
+      variants,
+      plan: { table: ['0.job', '1.job', '2.job'], chart: [] },
       runs: [unserved(0, 1), unserved(1, 1)],
     })
     expect(jobs.jobId.filter((_, i) => jobs.role[i] === 'victim')).toEqual(['2.job'])
@@ -156,7 +190,7 @@ describe('a comparison', () => {
 it('puts every variant in words, within a line', () => {
   const demo = parseScenario(readFileSync(new URL('../../resources/scenarios/demo.yaml', import.meta.url), 'utf8'))
   if (!demo.ok) throw new Error(demo.error.why)
-  const words = (more: object): string => variantWords({ ...BASE, ...more }, demo.value)
+  const words = (more: object): string => variantSummary({ ...BASE, ...more }, demo.value)
   expect(words({})).toBe('no rules on OSTs')
   expect(words({ controller: 'adaptbf', periodMs: 50, adaptbf: { demand: 'served' } })).toBe(
     'lends and borrows tokens per OST, T 500 RPC/s per OST, period 50 ms, demand served',

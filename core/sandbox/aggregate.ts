@@ -1,19 +1,45 @@
-/** Many runs as one comparison: medians and bands over the seeds for every figure, the roles, and the verdict. */
+/**
+ * Aggregates the runs of a comparison: medians and bands over the seeds for every metric, the roles, and the verdict.
+ */
 import { byCodeUnit } from '../base/order.ts'
 import type { Scenario } from '../emulator/scenario.ts'
+import { isData } from '../emulator/operations.ts'
 import { bandOf, medianOf, type Band } from './band.ts'
 import type { ChartSeries, Comparison, JobTable, MetricName, SeedFigures, VariantFigures } from './comparison.ts'
 import { METRIC_NAMES } from './comparison.ts'
-import { jobFacts, type JobFacts } from './job-facts.ts'
 import { rolesOf, type Roles } from './roles.ts'
 import { CHART_JOBS, type Column, type DigestPlan, type RunDigest } from './run-digest.ts'
-import { variantWords } from './variant-words.ts'
+import { variantSummary } from './variant-summary.ts'
 import type { Variant } from './variant.ts'
 import { verdictOf } from './verdict.ts'
 
-/** Remarks of a variant. */
+// Facts about a scenario's jobs for the result of a comparison.
+
+interface JobFacts {
+  readonly jobId: string
+  readonly user: string
+  /** Compute nodes: the weight of its share. */
+  readonly nodes: number
+  /** True if it reads or writes: its bytes are served by OSTs. */
+  readonly isData: boolean
+}
+
+const jobFacts = (scenario: Pick<Scenario, 'jobs'>): Map<string, JobFacts> =>
+  new Map(
+    scenario.jobs.map((j) => [
+      j.id,
+      {
+        jobId: j.id,
+        user: j.user,
+        nodes: Math.max(1, new Set(j.clients).size),
+        isData: j.op.some(isData),
+      },
+    ]),
+  )
+
+/** Maximum remarks per variant. */
 const REMARKS_SHOWN = 20
-/** Figures of the other planes of a variant. */
+/** Maximum figures of the other planes per variant. */
 const PLANES_SHOWN = 200
 
 export interface AggregateInput {
@@ -21,13 +47,13 @@ export interface AggregateInput {
   /** The first is the baseline. */
   readonly variants: readonly Variant[]
   readonly plan: DigestPlan
-  /** One for each variant and seed, in any order. */
+  /** One per variant and seed, in any order. */
   readonly runs: readonly RunDigest[]
-  /** Ink that a job has elsewhere, 1 to 7; 0: none. */
+  /** Color of a job elsewhere, 1 to 7; 0 for none. */
   readonly colourOf?: (jobId: string) => number
 }
 
-/** The runs of one variant, by seed. */
+/** Runs of one variant, by seed. */
 type Runs = readonly RunDigest[]
 
 const cells = (runs: Runs, column: Column, row: number): number[] => runs.map((r) => r.jobs[column][row] ?? NaN)
@@ -36,9 +62,10 @@ const UNKNOWN: Omit<JobFacts, 'jobId'> = { user: '', nodes: 1, isData: true }
 
 function rolesIn(baseline: Runs, plan: DigestPlan, facts: ReadonlyMap<string, JobFacts>): Roles {
   const median = (column: Column, row: number): number => medianOf(cells(baseline, column, row))
-  // A job that nobody answered has no p95, and has waited for as long as it starved.
+  // A job without any reply has no p95; it has waited for as long as it starved.
   const waited = ({ jobs, thinning }: RunDigest, row: number): number => {
-    const [p95, starvedS] = [jobs.waitP95Ms[row] ?? NaN, jobs.starvedS[row] ?? 0]
+    const p95 = jobs.waitP95Ms[row] ?? NaN
+    const starvedS = jobs.starvedS[row] ?? 0
     return Number.isNaN(p95) && starvedS > 0 ? (starvedS / thinning) * 1000 : p95
   }
   return rolesOf(
@@ -52,10 +79,11 @@ function rolesIn(baseline: Runs, plan: DigestPlan, facts: ReadonlyMap<string, Jo
   )
 }
 
-/** Rows of the plan's table as they are shown: those with a role, then those that the baseline served most. */
+/** Rows of the plan's table in display order: jobs with a role, then those that the baseline served most. */
 function rowOrder(baseline: Runs, plan: DigestPlan, { hog, victim }: Roles): number[] {
   const keys = plan.table.map((jobId, row) => ({
-    ...{ jobId, row },
+    jobId,
+    row,
     rank: jobId === hog ? 0 : jobId === victim ? 1 : 2,
     bytes: medianOf(cells(baseline, 'servedBytes', row)) || 0,
     rpcs: medianOf(cells(baseline, 'servedRpcs', row)) || 0,
@@ -64,7 +92,7 @@ function rowOrder(baseline: Runs, plan: DigestPlan, { hog, victim }: Roles): num
   return keys.map((k) => k.row)
 }
 
-/** Inks of the jobs of the chart: those that they have, and of the rest the first that is free. */
+/** Colors of the jobs in the chart: their own if they have one, otherwise the first free one. */
 function inks(chart: readonly string[], colourOf: (jobId: string) => number): Map<string, number> {
   const inkOf = new Map<string, number>()
   const taken = new Set<number>()
@@ -97,7 +125,8 @@ function chartOf(
   const lengthOf = (i: number): number => Math.min(binS, (first?.seconds ?? 0) - i * binS)
   const at = Array.from({ length: points }, (_, i) => i).filter((i) => lengthOf(i) > 1e-9)
   const series = (jobId: string, k: number): ChartSeries => ({
-    ...{ jobId, colour: inkOf.get(jobId) ?? 0 },
+    jobId,
+    colour: inkOf.get(jobId) ?? 0,
     values: at.map((i) => (medianOf(runs.map((r) => r.chart.bytes[k]?.[i] ?? NaN)) || 0) / lengthOf(i)),
   })
   return {
@@ -108,7 +137,8 @@ function chartOf(
 
 function seedFigures(runs: Runs, plan: DigestPlan, { hog, victim }: Roles, movesBytes: boolean): SeedFigures {
   const rowOf = (jobId: string | undefined): number => (jobId === undefined ? -1 : plan.table.indexOf(jobId))
-  const [hogRow, victimRow] = [rowOf(hog), rowOf(victim)]
+  const hogRow = rowOf(hog)
+  const victimRow = rowOf(victim)
   const rates = (row: number): Float64Array =>
     Float64Array.from(runs, (r) => (r.jobs[movesBytes ? 'servedBytes' : 'servedRpcs'][row] ?? NaN) / r.seconds)
   const of = (metric: MetricName): Float64Array => {
@@ -149,7 +179,7 @@ function planesOf(runs: Runs): VariantFigures['planes'] {
   return [...found.values()].map(({ head, values }) => ({ ...head, value: bandOf(values) }))
 }
 
-/** Each remark once, with the seed where not every run makes it. */
+/** Returns each remark once, with the seed if not every run has it. */
 function remarksOf(runs: Runs): string[] {
   const seedsOf = new Map<string, number[]>()
   for (const { seed, remarks } of runs) {
@@ -164,12 +194,12 @@ function remarksOf(runs: Runs): string[] {
   return more > 0 ? [...all.slice(0, REMARKS_SHOWN), `${more} more remarks`] : all
 }
 
-/** Whether anything of a variant begins with its `onS`. */
+/** True if any part of a variant starts at its `onS`. */
 const hasPolicy = (v: Variant): boolean => v.controller !== 'none' || v.rules.length > 0
 
 /**
- * Puts the runs of a comparison together. What no run measured is null; a run without a figure does not count in its band.
- * Independent of the order of the runs.
+ * Aggregates the runs of a comparison. Metrics that no run measured are null; a run without a value does not count in
+ * its band. Independent of the order of the runs.
  */
 export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }: AggregateInput): Comparison {
   const facts = jobFacts(scenario)
@@ -178,7 +208,7 @@ export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }
   const roles = rolesIn(baseline, plan, facts)
   const order = rowOrder(baseline, plan, roles)
   const inkOf = inks(plan.chart, colourOf)
-  // One unit for all variants, also for one under which nothing moves.
+  // One unit for all variants, also for one that moves no bytes.
   const movesBytes = runs.some((r) => r.figures.throughputBps > 0)
   const figures = byVariant.map((of) => seedFigures(of, plan, roles, movesBytes))
   const jobs: JobTable = { jobId: [], user: [], nodes: [], colour: [], role: [] }
@@ -198,7 +228,7 @@ export function aggregate({ scenario, variants, plan, runs, colourOf = () => 0 }
       const { metrics } = figures[i] as SeedFigures
       return {
         name: v.name,
-        detail: variantWords(v, scenario),
+        detail: variantSummary(v, scenario),
         metrics: Object.fromEntries(METRIC_NAMES.map((m) => [m, bandOf(metrics[m])])) as VariantFigures['metrics'],
         chart: { ...chartOf(of, plan, inkOf), onS: v.onS > 0 && hasPolicy(v) ? v.onS : null },
         jobs: jobBands(of, order),

@@ -1,4 +1,4 @@
-/** A figure over the seeds: its median and how far the seeds scatter. */
+/** Metric over the seeds: its median and spread. */
 import { quantile } from '../base/statistics.ts'
 
 /** Median, and the 5th and 95th percentile. */
@@ -16,10 +16,10 @@ const finite = (values: Iterable<number>): Float64Array =>
     .filter((v) => Number.isFinite(v))
     .sort()
 
-/** Median of what was measured; NaN where nothing was. */
+/** Median of the measured values; NaN without any. */
 export const medianOf = (values: Iterable<number>): number => quantile(finite(values), 0.5)
 
-/** The band of what was measured; null where no run has a figure. Runs without one (NaN) do not count. */
+/** Returns the band of the measured values; null if no run has one. Runs without a value (NaN) do not count. */
 export function bandOf(values: Iterable<number>): Band | null {
   const sorted = finite(values)
   if (sorted.length === 0) return null
@@ -30,6 +30,6 @@ export function bandOf(values: Iterable<number>): Band | null {
   }
 }
 
-/** Half of the band, as a part of the median: the "±" of a sentence. NaN where there is no median to compare with. */
+/** Half of the band, as a part of the median: the "±" of a sentence. NaN without a median. */
 export const spreadOf = (band: Band | null): number =>
   band === null || band.median === 0 ? NaN : Math.abs((band.high - band.low) / 2 / band.median)

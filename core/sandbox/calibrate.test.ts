@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deviceChange } from './calibrate-device.ts'
+import { deviceChange } from './calibrate.ts'
 
 const bins = (n: number, of: (i: number) => number): number[] => Array.from({ length: n }, (_, i) => of(i))
 

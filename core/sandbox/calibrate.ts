@@ -1,21 +1,73 @@
 /**
- * How far the model is from what was recorded: a stretch is forked, run with several seeds, and held against itself.
+ * Model calibration: a range is forked, run with several seeds, and compared with its recording.
  *
- * Errors are mean absolute differences over the recorded mean. A stretch that the model cannot be expected to follow (holes, a device
- * that changed its speed, servers that were lost) is called out of range whatever the errors are: where they are small there, they are
- * small by luck.
+ * Errors are mean absolute differences over the recorded mean. A range that the model cannot be expected to follow
+ * (gaps, a device whose speed changed, lost servers) is reported as out of range whatever the errors are: small errors
+ * are then due to chance.
  */
-import type { ForkInputs } from './fork-inputs.ts'
+import type { ForkInputs, ForkTarget } from './fork-inputs.ts'
 import { inParts, mean, meanOr0, quantile, sum } from './fork-series.ts'
-import { deviceChange } from './calibrate-device.ts'
 import type { RunReport } from './run-report.ts'
+
+// Detection of device changes within a range.
+//
+// A device serves less because of lower demand, with shorter service times, or because it cannot do more, with longer
+// ones. A falling rate with service times that rise by as much indicates a fault (or a rebuild), and so do requests
+// that wait at a device which serves none.
+
+/**
+ * A rate this many times lower, with service times as many times longer, indicates another device; RPC sizes make
+ * smaller differences.
+ */
+const CHANGED = 3
+/** Rates within this part of the highest are those of a healthy device. */
+const ALIKE = 0.7
+/** A shorter range is a burst that has not filled its bin, s. */
+const LASTING_S = 2
+
+/** @returns a description of the change; undefined if none is detected. */
+export function deviceChange(
+  target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queued'>,
+  binS: number,
+): string | undefined {
+  // Bins of a second: in shorter ones a slow device serves one RPC, or none.
+  const parts = Math.max(1, Math.floor(target.rpcs.length * Math.min(1, binS)))
+  const [rpcs, serviceMs, queued] = [target.rpcs, target.serviceMs, target.queued].map((v) => inParts(v, parts)) as [
+    number[],
+    number[],
+    number[],
+  ]
+  const partS = (target.rpcs.length * binS) / Math.max(1, rpcs.length)
+  const least = Math.max(2, Math.ceil(LASTING_S / partS))
+  const stopped = longest(rpcs.map((r, i) => r === 0 && (queued[i] ?? 0) > 0))
+  if (stopped >= least) return `served nothing for ${Math.round(stopped * partS)} s while requests waited`
+  const fast = quantile(rpcs, 0.9)
+  const fastMs = quantile(
+    serviceMs.filter((_, i) => (rpcs[i] ?? 0) >= ALIKE * fast),
+    0.5,
+  )
+  const slow = rpcs.map((r, i) => r > 0 && r < fast / CHANGED && (serviceMs[i] ?? 0) > CHANGED * fastMs)
+  const run = longest(slow)
+  return run >= least ? `was ${CHANGED} times slower or more for ${Math.round(run * partS)} s` : undefined
+}
+
+/** Length of the longest run. */
+function longest(is: readonly boolean[]): number {
+  let most = 0
+  let now = 0
+  for (const b of is) {
+    now = b ? now + 1 : 0
+    most = Math.max(most, now)
+  }
+  return most
+}
 
 export interface ErrorOf {
   readonly what: string
   readonly unit: string
   readonly recorded: number
   readonly predicted: number
-  /** 0 and up. */
+  /** >= 0. */
   readonly error: number
 }
 
@@ -29,11 +81,11 @@ export interface Calibrated {
   readonly knowledge: readonly { readonly level: 'unknown' | 'watch' | 'ok'; readonly text: string }[]
 }
 
-/** Errors up to which the model counts as right. */
+/** Errors up to which the model counts as accurate. */
 export const RANGE = { total: 0.15, overTime: 0.35, targets: 0.3, gaps: 0.1, service: 0.3 } as const
 const POINTS = 60
 const JOBS_MAX = 200
-/** More than so many times what was seen at most is beyond what the fit rests on. */
+/** More than this many times the observed maximum is beyond the data of the fit. */
 const BEYOND = 1.15
 
 const figure = (n: number): string => Math.round(n).toLocaleString('en')
@@ -47,17 +99,17 @@ const median = (values: readonly number[]): number => {
 }
 
 export interface CalibrateOptions {
-  /** Name in the scenario of a recorded target. */
+  /** Scenario name of a recorded target. */
   readonly nameOf: (target: string) => string
-  /** What befell the cluster meanwhile, in words. */
+  /** Events of the cluster in this range, for display. */
   readonly events: readonly string[]
 }
 
 /**
- * Compares.
+ * Compares the recording with the runs.
  *
- * @param inputs   what was recorded, as it was forked.
- * @param reports  one a seed, of as many seconds as there are bins; at least one.
+ * @param inputs   the recording, as it was forked.
+ * @param reports  one per seed, of as many seconds as there are bins; at least one.
  */
 export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], options: CalibrateOptions): Calibrated {
   const lengthS = inputs.binAtS.length * inputs.binS
@@ -65,7 +117,8 @@ export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], opt
   const predictedOf = (name: string): number =>
     median(reports.map((r) => (r.targets.find((t) => t.name === name)?.servedRpcs ?? 0) / r.seconds))
   const targets = [...osts].map(([name, t]) => {
-    const [recorded, predicted] = [meanOr0(t.rpcs), predictedOf(name)]
+    const recorded = meanOr0(t.rpcs)
+    const predicted = predictedOf(name)
     return { name: t.name, recorded, predicted, error: errorOf(recorded, predicted) }
   })
   const jobs = jobErrors(inputs, reports)
@@ -105,17 +158,18 @@ export function calibrate(inputs: ForkInputs, reports: readonly RunReport[], opt
       ...doubts.map((text) => ({ level: 'unknown' as const, text })),
       ...watched(errors),
       ...(isInRange
-        ? [{ level: 'ok' as const, text: `Errors are within ${percent(RANGE.total)} of the whole: in range.` }]
+        ? [{ level: 'ok' as const, text: `Errors are within ${percent(RANGE.total)} of the total: in range.` }]
         : []),
     ],
   }
 }
 
-/** Rates may be right where waits are not: near saturation a little more demand is much more waiting. */
+/** Rates may be right while waits are not: near saturation a little more demand means much more waiting. */
 function watched(errors: readonly ErrorOf[]): { level: 'watch'; text: string }[] {
   const service = errors.find((e) => e.what === 'service time')
   if (!service || service.error <= RANGE.service) return []
-  const [p, r] = [service.predicted.toFixed(1), service.recorded.toFixed(1)]
+  const p = service.predicted.toFixed(1)
+  const r = service.recorded.toFixed(1)
   return [
     {
       level: 'watch',
@@ -158,7 +212,7 @@ function jobErrors(
       const predicted = median(served.get(j.jobId) ?? [])
       return { jobId: j.jobId, recorded, predicted, error: errorOf(recorded, predicted) }
     })
-    // A job that was added up to others has no prediction of its own.
+    // A job that was merged into others has no prediction of its own.
     .filter((r) => r.recorded > 0 && served.has(r.jobId))
     .sort((a, b) => b.recorded - a.recorded)
   const recorded = rows.reduce((n, r) => n + r.recorded, 0)
@@ -198,7 +252,7 @@ function chartOf(
   }
 }
 
-/** Counts of bins that fall into [from, to) s, those that lie partly in it in proportion. */
+/** Sums the counts of bins in [from, to) s, partial bins in proportion. */
 function between(counts: readonly number[], binS: number, from: number, to: number): number {
   let n = 0
   for (let i = Math.max(0, Math.floor(from / binS)); i * binS < to && i < counts.length; i++) {
@@ -209,7 +263,8 @@ function between(counts: readonly number[], binS: number, from: number, to: numb
 }
 
 function timeError({ recorded, predicted }: Calibrated['chart']): number {
-  let [off, all] = [0, 0]
+  let off = 0
+  let all = 0
   recorded.forEach((r, i) => {
     if (r === null) return
     off += Math.abs(r - (predicted[i] ?? 0))
@@ -219,7 +274,9 @@ function timeError({ recorded, predicted }: Calibrated['chart']): number {
 }
 
 function serviceError(inputs: ForkInputs, reports: readonly RunReport[], { nameOf }: CalibrateOptions): ErrorOf[] {
-  let [recorded, predicted, weight] = [0, 0, 0]
+  let recorded = 0
+  let predicted = 0
+  let weight = 0
   for (const t of inputs.targets) {
     const rate = meanOr0(t.rpcs)
     const ms = mean(t.serviceMs)
@@ -231,7 +288,8 @@ function serviceError(inputs: ForkInputs, reports: readonly RunReport[], { nameO
     weight += rate
   }
   if (weight === 0) return []
-  const [r, p] = [recorded / weight, predicted / weight]
+  const r = recorded / weight
+  const p = predicted / weight
   return [{ what: 'service time', unit: 'ms', recorded: r, predicted: p, error: errorOf(r, p) }]
 }
 
@@ -258,21 +316,21 @@ interface Found {
   readonly chart: Calibrated['chart']
 }
 
-/** Why the model does not hold for this stretch; empty: nothing speaks against it. */
+/** Reasons why the model does not apply to this range; empty if there are none. */
 function doubtsOf(inputs: ForkInputs, found: Found): string[] {
   const { whole, overTime, targetError, options, targets } = found
   const out: string[] = []
   const lost = inputs.gaps.reduce((n, g) => n + g.toS - g.fromS, 0) / inputs.spanS
-  if (lost > RANGE.gaps) out.push(`${percent(lost)} of the stretch was not measured.`)
+  if (lost > RANGE.gaps) out.push(`${percent(lost)} of the range was not measured.`)
   for (const t of inputs.targets) {
     const change = deviceChange(t, inputs.binS)
-    if (change !== undefined) out.push(`${t.name} ${change}: the model has one device for the whole stretch.`)
+    if (change !== undefined) out.push(`${t.name} ${change}: the model has one device for the whole range.`)
   }
-  out.push(...options.events.slice(0, 5).map((e) => `During the stretch: ${e}.`))
+  out.push(...options.events.slice(0, 5).map((e) => `In this range: ${e}.`))
   if (whole.error > RANGE.total)
-    out.push(`The whole is ${percent(whole.error)} off, more than ${percent(RANGE.total)}.`)
+    out.push(`The total is ${percent(whole.error)} off, more than ${percent(RANGE.total)}.`)
   else if (overTime > RANGE.overTime)
-    out.push(`Over time it is ${percent(overTime)} off: the mean fits, the course does not.`)
+    out.push(`Over time it is ${percent(overTime)} off: the mean matches, the shape does not.`)
   if (targetError > RANGE.targets) out.push(`The p95 of the errors by target is ${percent(targetError)}.`)
   const beyond = targets.filter(({ name, predicted }) => {
     const most = quantile(inputs.targets.find((t) => t.name === name)?.rpcs ?? [], 0.99)

@@ -1,4 +1,4 @@
-/** The result of a comparison as plain data: what `runResult` of the contract carries of it. */
+/** Result of a comparison as plain data: content of the contract's `runResult`. */
 import type { Band } from './band.ts'
 import type { PlaneFigure } from './run-report.ts'
 
@@ -15,7 +15,7 @@ export const METRIC_NAMES = [
 export type MetricName = (typeof METRIC_NAMES)[number]
 
 export interface ChartSeries {
-  /** Empty: all other jobs. */
+  /** Empty for all other jobs. */
   jobId: string
   colour: number
   /** Bytes/s. */
@@ -50,17 +50,17 @@ export interface Comparison {
   readonly jobs: JobTable
   readonly variants: VariantFigures[]
   readonly verdict: Verdict
-  /** Jobs outside the table, and what they were served in the baseline, medians. */
+  /** Jobs outside the table, and their served RPCs in the baseline, medians. */
   readonly rest: { readonly jobs: number; readonly rpcs: number; readonly bps: number }
 }
 
-/** Figures of one variant by seed, in the order of the seeds: what the verdict weighs. */
+/** Metrics of one variant by seed, in the order of the seeds: input of the verdict. */
 export interface SeedFigures {
   readonly seeds: readonly number[]
-  /** shape [seeds]; NaN: not measured. */
+  /** shape [seeds]; NaN if not measured. */
   readonly metrics: Readonly<Record<MetricName, Float64Array>>
-  /** Of the hog, 1/s; bytes where the scenario moves any, else RPCs. */
+  /** Rate of the hog, 1/s; bytes if the scenario moves any, else RPCs. */
   readonly hogRate: Float64Array
-  /** Of the victim, in the same unit. */
+  /** Rate of the victim, in the same unit. */
   readonly victimRate: Float64Array
 }

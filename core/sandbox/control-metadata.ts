@@ -1,9 +1,9 @@
 /**
- * Metadata control inside the model: PADLL's controller over the metadata servers of a scenario with `control.metadata`, fed
- * from the emulator's own books, and its rules on `mdt` and `mdt_readpage`.
+ * Metadata control inside the model: PADLL's controller over the metadata servers of a scenario with
+ * `control.metadata`, fed from the emulator's own counters, and its rules on `mdt` and `mdt_readpage`.
  *
- * As the console does it: operations of the last second, decided once a second, and at once when a job of a policy begins or a
- * step of the policies is due. A scenario that only observes or advises is not controlled.
+ * As in the console: operations of the last second, decided once a second, and at once when a job of a policy starts or
+ * a step of the policies is due. A scenario that only observes or advises is not controlled.
  */
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import { MODEL_FENCES } from '../control/fences.ts'
@@ -25,7 +25,7 @@ import type { MdsServer } from '../padll/mds/spots.ts'
 import { parsePolicies, PolicySchedule } from '../padll/rules/policy-schedule.ts'
 import type { JobQueue } from './control-queue.ts'
 
-/** Counts of one server at an instant: operations by job and kind since the start. */
+/** Counts of one server at a time: operations by job and kind since the start. */
 type Counts = ReadonlyMap<string, ReadonlyMap<MetadataOperation, number>>
 
 interface WatchedMds {
@@ -49,7 +49,7 @@ export class MetadataControl {
   #steppedNs = -Infinity
   #nextNs: number
 
-  /** undefined where the scenario controls no metadata. */
+  /** Returns undefined if the scenario does not control metadata. */
   static of(
     cluster: EmulatedCluster,
     jobs: JobQueue,
@@ -79,12 +79,12 @@ export class MetadataControl {
     this.#nextNs = this.#periodNs
   }
 
-  /** Instant of the next reading. */
+  /** Time of the next reading. */
   get nextNs(): number {
     return this.#nextNs
   }
 
-  /** Takes a reading, and decides when it is time to. */
+  /** Takes a reading, and decides when due. */
   step(nowNs: number): void {
     this.#nextNs = nowNs + this.#periodNs
     const kept = Math.max(1, Math.round(this.#intervalNs / this.#periodNs))
@@ -92,7 +92,7 @@ export class MetadataControl {
       readings.push(countsOf(mds))
       if (readings.length > kept + 1) readings.shift()
     }
-    // The first reading is a base.
+    // The first reading is the baseline.
     if (!this.#servers.every((s) => s.readings.length > 1) || !this.#isTime(nowNs)) return
     this.#steppedNs = nowNs
     const servers = this.#servers.map((s) => this.#observed(s))
@@ -124,7 +124,8 @@ export class MetadataControl {
 
   #observed({ mds, counters, tbf, readings }: WatchedMds): MdsServer {
     const service = (name: MdsService): ServiceReading => ({ tbf: tbf[name], rules: serviceOf(mds, name).nrs.rules() })
-    const [first, last] = [readings[0] as Counts, readings.at(-1) as Counts]
+    const first = readings[0] as Counts
+    const last = readings.at(-1) as Counts
     const jobs = new Map<string, OpCounts>()
     for (const [job, ops] of last) {
       const counts = new Map<string, number>()
@@ -143,7 +144,7 @@ export class MetadataControl {
 
 const serviceOf = (mds: EmulatedMds, name: MdsService): EmulatedMds['mdt'] => (name === 'mdt' ? mds.mdt : mds.readpage)
 
-/** Policies of a service stay as they are during a run. */
+/** Policies of a service stay unchanged during a run. */
 function watched(mds: EmulatedMds): WatchedMds {
   const tbfOf = (name: MdsService): ServiceReading['tbf'] => {
     const { nrs } = serviceOf(mds, name)
@@ -152,7 +153,9 @@ function watched(mds: EmulatedMds): WatchedMds {
     return serverRules(mds.name, policies, nrs.rules(), mds.profile).tbf
   }
   return {
-    ...{ mds, readings: [], counters: new Set(MDT_COUNTERS(mds.profile)) },
+    mds,
+    readings: [],
+    counters: new Set(MDT_COUNTERS(mds.profile)),
     tbf: { mdt: tbfOf('mdt'), mdt_readpage: tbfOf('mdt_readpage') },
   }
 }
@@ -169,9 +172,10 @@ function countsOf(mds: EmulatedMds): Counts {
   return sums
 }
 
-/** Whether a job did something between the last two readings. */
+/** True if a job did something between the last two readings. */
 function isMoving({ readings }: WatchedMds, job: string): boolean {
-  const [before, now] = [readings.at(-2)?.get(job), readings.at(-1)?.get(job)]
+  const before = readings.at(-2)?.get(job)
+  const now = readings.at(-1)?.get(job)
   const sum = (ops: ReadonlyMap<string, number> | undefined): number =>
     ops ? [...ops.values()].reduce((s, n) => s + n, 0) : 0
   return sum(now) > sum(before)

@@ -1,21 +1,55 @@
-/** What controls a run, in order of its instants: the regimes of its OSTs, metadata, and the rules of the variant. */
+/** Control of a run over time: the regimes of its OSTs, metadata, and the rules of the variant. */
 import type { EmulatedCluster } from '../emulator/cluster.ts'
 import { MetadataControl } from './control-metadata.ts'
 import { type Regime, regimesOf } from './control-regime.ts'
-import { rulesOf, type TimedRule } from './control-rules.ts'
 import { JobQueue } from './control-queue.ts'
 import { ServerControl } from './control-server.ts'
-import { ownWriter, planWriter } from './control-writer.ts'
 import type { Fences } from '../control/fences.ts'
-import type { Variant } from './variant.ts'
+import { sToNs } from '../base/units.ts'
+import type { EmulatedService } from '../emulator/ptlrpc-service.ts'
+import type { Rpc } from '../emulator/rpc.ts'
+import type { Variant, VariantRule } from './variant.ts'
+
+// Rules of a variant, written from its `onS` on; those of the scenario apply from its start.
+
+/** Rule to write on one server. */
+interface TimedRule {
+  readonly atNs: number
+  /** Writes it; returns the server's refusal as text. */
+  readonly write: () => string | undefined
+}
+
+/** Rules in their order, server by server. */
+function rulesOf(cluster: EmulatedCluster, { rules, onS }: Variant): TimedRule[] {
+  return rules.flatMap(({ service, line }) => {
+    const servers = servicesOf(cluster, service)
+    if (servers.length === 0) return [{ atNs: 0, write: () => `no server runs ${service}: "${line}" is not written` }]
+    return servers.map(({ host, of }) => ({
+      atNs: sToNs(onS),
+      write: () => {
+        const written = of.nrs.writeRule(line)
+        of.kick()
+        return written.ok ? undefined : `${host} (${service}) refused "${line}": ${written.error}`
+      },
+    }))
+  })
+}
+
+function servicesOf(
+  { oss, mds }: EmulatedCluster,
+  service: VariantRule['service'],
+): { readonly host: string; readonly of: EmulatedService<Rpc> }[] {
+  if (service === 'ost_io') return oss.map((o) => ({ host: o.name, of: o.io }))
+  return mds.map((m) => ({ host: m.name, of: service === 'mdt' ? m.mdt : m.readpage }))
+}
 
 export interface ModelOptions {
   readonly thinning: number
-  /** Hears what a server refuses. */
+  /** Receives refusals of servers. */
   readonly remark: (text: string) => void
-  /** Writes rules by the text of plans, as the console does, also where it could do without. @default false */
+  /** Writes rules by the text of plans, as the console does, even where not necessary. @default false */
   readonly asText?: boolean | undefined
-  /** What a controller may do at most. @default  those of a model */
+  /** Limits of a controller. @default  those of a model */
   readonly fences?: Fences | undefined
 }
 
@@ -26,7 +60,7 @@ export class ModelControl {
   readonly #remark: (text: string) => void
   readonly #rules: TimedRule[]
   readonly #metadata: MetadataControl | undefined
-  readonly #writer: typeof ownWriter
+  readonly #asText: boolean
   #at = -1
   #servers: readonly ServerControl[] = []
   #periodNs = Infinity
@@ -38,13 +72,13 @@ export class ModelControl {
     this.#jobs = new JobQueue(cluster, thinning)
     this.#rules = rulesOf(cluster, variant).sort((a, b) => a.atNs - b.atNs)
     this.#metadata = MetadataControl.of(cluster, this.#jobs, { thinning, remark })
-    // Rules that people write on the way have places that plans respect.
-    this.#writer = asText || variant.rules.some((r) => r.service === 'ost_io') ? planWriter : ownWriter
+    // Rules that users write meanwhile have ranks that plans respect.
+    this.#asText = asText || variant.rules.some((r) => r.service === 'ost_io')
     this.#begin(0)
     this.#writeRules(0)
   }
 
-  /** Instant at which it acts next; Infinity when it does not any more. */
+  /** Time of its next action; Infinity when there are no more. */
   get nextNs(): number {
     return Math.min(
       this.#periodNs,
@@ -54,7 +88,7 @@ export class ModelControl {
     )
   }
 
-  /** Does what is due now. */
+  /** Performs the actions that are due. */
   step(nowNs: number): void {
     if (nowNs >= Math.min(this.#periodNs, this.#metadata?.nextNs ?? Infinity)) this.#jobs.look(nowNs)
     if (this.#metadata && nowNs >= this.#metadata.nextNs) this.#metadata.step(nowNs)
@@ -78,7 +112,7 @@ export class ModelControl {
     return this.#regimes[this.#at] as Regime
   }
 
-  /** When the next regime begins. */
+  /** Start of the next regime. */
   get #beginsNs(): number {
     return this.#regimes[this.#at + 1]?.fromNs ?? Infinity
   }
@@ -86,10 +120,8 @@ export class ModelControl {
   #begin(nowNs: number): void {
     this.#at++
     const { controller, periodNs } = this.#regime
-    this.#servers = this.#cluster.oss.map(
-      (o) =>
-        new ServerControl(o, { regime: this.#regime, nowNs, jobs: this.#jobs, remark: this.#remark }, this.#writer),
-    )
+    const parts = { regime: this.#regime, nowNs, jobs: this.#jobs, remark: this.#remark, asText: this.#asText }
+    this.#servers = this.#cluster.oss.map((oss) => new ServerControl(oss, parts))
     this.#periodNs = controller === 'none' ? Infinity : nowNs + periodNs
     if (this.#at > 0 && controller === 'none') for (const s of this.#servers) s.withdraw()
   }

@@ -1,6 +1,6 @@
 /**
- * What the console knows of jobs in a run: the resource manager is asked at an interval, and again in the period after a job was
- * met that it had not told of. So a job that begins runs as one of unknown size for a period or two, as on a cluster.
+ * Job knowledge of the console in a run: the resource manager is queried at an interval, and again in the period after
+ * an unknown job was seen. So a new job counts as one of unknown size for a period or two, as on a cluster.
  */
 import { batchNumber } from '../batch/lustre-job.ts'
 import { NS_PER_S, sToNs } from '../base/units.ts'
@@ -8,10 +8,10 @@ import type { EmulatedCluster } from '../emulator/cluster.ts'
 import type { JobFlow } from '../emulator/oss.ts'
 import type { JobScenario } from '../emulator/scenario.ts'
 
-/** Between two questions, ns. */
+/** Query interval, ns. */
 const EVERY_NS = 2 * NS_PER_S
 
-/** A job as the resource manager has it. */
+/** A job as reported by the resource manager. */
 export interface KnownJob {
   readonly user: string
   readonly nodes: number
@@ -22,7 +22,7 @@ interface Entry extends KnownJob {
   readonly stopNs: number
 }
 
-/** A job on a target that was not yet seen to do anything there. */
+/** A job on a target that has not served it yet. */
 interface Unmet {
   readonly jobId: string
   readonly flow: JobFlow
@@ -44,7 +44,7 @@ export class JobQueue {
   #askNs = 0
   #looks = 0
 
-  /** @param thinning  time is compressed so many times. */
+  /** @param thinning  factor of the time compression. */
   constructor({ scenario, osts, mds }: EmulatedCluster, thinning: number) {
     for (const j of scenario.jobs) {
       const entry = entryOf(j)
@@ -54,12 +54,12 @@ export class JobQueue {
     this.#everyNs = EVERY_NS / thinning
   }
 
-  /** What is known of a job now; undefined where the resource manager has not told of it. */
+  /** Returns what is known of a job now; undefined if the resource manager has not reported it. */
   find(jobId: string): KnownJob | undefined {
     return this.#known.get(jobId)
   }
 
-  /** The end of a period: asks if it is time to, then meets the jobs that did something in it. */
+  /** Ends a period: queries if due, then records the jobs that were active in it. */
   look(nowNs: number): void {
     if (nowNs >= this.#askNs) this.#ask(nowNs)
     const isBase = this.#looks++ === 0
@@ -86,7 +86,7 @@ export class JobQueue {
     }
   }
 
-  /** Jobs that came to a target since the last look. */
+  /** Records jobs that are new on a target since the last call. */
   #take(t: Watched, isBase: boolean): void {
     let at = 0
     for (const [jobId, flow] of t.flow) {

@@ -1,8 +1,8 @@
 /**
- * Who decides over the OSTs of a run, and from when on.
+ * Regimes: the controllers of a run's OSTs over time.
  *
- * A variant begins at its `onS`; before that the scenario's own controller decides, where the file says `enforce`. A variant
- * from 0 on is all there is: the baseline, variant 0, is no more than the first of the list, run exactly as it is given.
+ * A variant starts at its `onS`; before that the scenario's own controller decides, if the file has `enforce`. A
+ * variant from 0 on is the only regime: the baseline, variant 0, is simply the first of the list, run exactly as given.
  */
 import { loopOptionsOf, type Scenario } from '../emulator/scenario.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
@@ -19,11 +19,11 @@ export interface Regime {
   readonly maxRate: number
   readonly periodNs: number
   readonly options: LoopOptions
-  /** What the controller may do at most. */
+  /** Limits of the controller. */
   readonly fences: Fences
 }
 
-/** The controller of the scenario, as its file says; none where it only observes or advises. */
+/** Controller of the scenario by its file; none if it only observes or advises. */
 function ownRegime(scenario: Scenario, fences: Fences): Regime {
   const { controller, mode, max_rate, period_ms } = scenario.control
   return {
@@ -37,9 +37,9 @@ function ownRegime(scenario: Scenario, fences: Fences): Regime {
 }
 
 /**
- * The regimes of a run, the first from 0 on: one, or the scenario's own and then the variant's.
+ * Returns the regimes of a run, the first from 0 on: one, or the scenario's own and then the variant's.
  *
- * @param fences  @default those of a model: what a controller does is seen, not what keeps it from harm
+ * @param fences  @default those of a model, which show the controller's effect rather than that of safety limits
  */
 export function regimesOf(scenario: Scenario, variant: Variant, fences: Fences = MODEL_FENCES): readonly Regime[] {
   const own = ownRegime(scenario, fences)
@@ -52,7 +52,7 @@ export function regimesOf(scenario: Scenario, variant: Variant, fences: Fences =
     fences,
   }
   if (changed.fromNs <= 0) return [{ ...changed, fromNs: 0 }]
-  // The very same controller goes on with its records.
+  // An identical controller continues with its records.
   return isSame(own, changed) ? [own] : [own, changed]
 }
 

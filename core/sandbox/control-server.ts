@@ -1,15 +1,15 @@
 /**
- * The control loop of one OSS inside the model: the controllers of its OSTs are fed from the emulator's own books, and their
- * decisions become rules of its scheduler. What the console does by reading and writing text happens here without any.
+ * Control loop of one OSS inside the model: the controllers of its OSTs are fed from the emulator's own counters, and
+ * their decisions become rules of its scheduler, without the console's reading and writing of text.
  *
- * As there, the first reading is a base, and what only the inside of a server tells needs one more.
+ * As in the console, the first reading is the baseline, and values from server counters need one more.
  */
 import { AdapTbfController } from '../adaptbf/controller.ts'
 import { makeController } from '../adaptbf/make-controller.ts'
 import type { JobMeasure } from '../adaptbf/demand.ts'
 import { measuresOf } from '../adaptbf/loop-options.ts'
 import type { Controller, Decision, Observation } from '../control/controller.ts'
-import { ControlSteps, type Deciding, type ServerSeen } from '../control/control-step.ts'
+import { ControlSteps, type DecisionSource, type ServerSeen } from '../control/control-step.ts'
 import { haveLapsed } from '../control/desired-rule.ts'
 import { ADAPTBF, isControllerRule } from '../controllers/registry.ts'
 import { NS_PER_S } from '../base/units.ts'
@@ -17,14 +17,14 @@ import type { RuleLine } from '../lustre/nrs-tbf-rule.ts'
 import type { EmulatedOss, EmulatedOst, JobFlow } from '../emulator/oss.ts'
 import type { Regime } from './control-regime.ts'
 import type { JobQueue } from './control-queue.ts'
-import { isSystemJob, ownWriter, type Remark, type RuleWriter } from './control-writer.ts'
+import { isSystemJob, ownWriter, planWriter, type Remark, type RuleWriter } from './control-writer.ts'
 
-/** Demand measures that job_stats alone can tell. */
+/** Demand measures that need only job_stats. */
 const FROM_JOB_STATS: ReadonlySet<string> = new Set(measuresOf({ backlog: false, deviceBusy: false }))
-/** Readings before what the inside tells is used: the base, and the base of the inside. */
-const INSIDE_FROM = 2
+/** Readings before server counters are used: the baseline, and the baseline of the counters. */
+const COUNTERS_FROM = 2
 
-/** A job on one OST, and what stood in the books at the last reading. */
+/** A job on one OST, with its counters at the last reading. */
 interface Seen {
   readonly jobId: string
   nodes: number | undefined
@@ -34,13 +34,13 @@ interface Seen {
   served: number
 }
 
-/** One OST, and where the last reading of it left off. */
+/** One OST, with its state at the last reading. */
 interface Watched {
   readonly ost: EmulatedOst
   readonly controller: Controller
-  /** In the order of the OST's books. */
+  /** In the order of the OST's counters. */
   readonly seen: Seen[]
-  /** Jobs that the last decision gives tokens. */
+  /** Jobs with tokens in the last decision. */
   ruled: readonly string[]
   busyNs: number
   atNs: number
@@ -49,11 +49,13 @@ interface Watched {
 /** Inputs of ServerControl. */
 export interface ServerControlParts {
   readonly regime: Regime
-  /** When the regime begins. */
+  /** Start of the regime. */
   readonly nowNs: number
   readonly jobs: JobQueue
-  /** Hears what the server refuses. */
+  /** Called for each refusal of the server. */
   readonly remark: Remark
+  /** Set to write plans as text, even where the server allows a faster writer. */
+  readonly asText: boolean
 }
 
 export class ServerControl {
@@ -61,29 +63,24 @@ export class ServerControl {
   readonly #regime: Regime
   readonly #jobs: JobQueue
   readonly #targets: readonly Watched[]
-  readonly #looksInside: boolean
+  readonly #readsCounters: boolean
   readonly #steps: ControlSteps
   readonly #writer: RuleWriter
-  /** Rules of a controller may be in force. */
+  /** Set while rules of a controller may be in force. */
   #isWritten: boolean
   #readings = 0
 
-  /** @param writer  how rules are brought to those wanted. @default  the fastest that the server allows */
-  constructor(
-    oss: EmulatedOss,
-    { regime, nowNs, jobs, remark }: ServerControlParts,
-    writer: (...options: Parameters<typeof ownWriter>) => RuleWriter = ownWriter,
-  ) {
+  constructor(oss: EmulatedOss, { regime, nowNs, jobs, remark, asText }: ServerControlParts) {
     this.#oss = oss
     this.#regime = regime
     this.#jobs = jobs
-    this.#looksInside = regime.options.autoT || !FROM_JOB_STATS.has(regime.options.demand)
+    this.#readsCounters = regime.options.autoT || !FROM_JOB_STATS.has(regime.options.demand)
     this.#targets = oss.osts.map((ost) => ({ ost, controller: this.#make(), seen: [], ruled: [], busyNs: 0, atNs: 0 }))
     const { controller, fences, periodNs, options } = regime
     const terms = { controller, fences, periodNs, deadbandPercent: options.deadbandPercent }
     this.#steps = new ControlSteps(terms, 'enforce', nowNs)
     this.#isWritten = oss.io.nrs.rules().some((r) => isControllerRule(r.name))
-    this.#writer = writer(oss, regime, jobs, remark)
+    this.#writer = asText ? planWriter(oss, remark) : ownWriter(oss, regime, jobs, remark)
   }
 
   #make(): Controller {
@@ -106,7 +103,7 @@ export class ServerControl {
     return sums
   }
 
-  /** Takes the step of the period that ended now. */
+  /** Performs the step of the period that ended now. */
   step(nowNs: number): void {
     const { controller, periodNs } = this.#regime
     if (controller === 'none') return
@@ -114,10 +111,10 @@ export class ServerControl {
       const jobs = this.#read(t)
       return { target: t.ost.name, atNs: nowNs, periodNs, jobs, deviceBusy: this.#busyShare(t, nowNs) }
     })
-    // As on a server, the first reading is a base: nothing is measured by it.
+    // As on a server, the first reading is the baseline and measures nothing.
     if (this.#readings++ === 0) return
     const seen = this.#seen(observations)
-    const deciding: Deciding = {
+    const deciding: DecisionSource = {
       decide: () => this.#targets.map((t, i) => this.#decide(t, observations[i] as Observation, seen)),
       hold: () =>
         this.#targets.flatMap((t) =>
@@ -129,14 +126,14 @@ export class ServerControl {
     const action = this.#steps.actionOf(step, standing, nowNs)
     if (action === 'write') {
       this.#isWritten = true
-      if (this.#writer.write(step)) this.#steps.cameTrue(step.server)
+      if (this.#writer.write(step)) this.#steps.planApplied(step.server)
       else this.#steps.refused(step.server, nowNs)
     } else if (action === 'withdraw' || action === 'relax') this.withdraw()
   }
 
   #decide(t: Watched, observation: Observation, seen: ServerSeen): Decision {
     const { controller } = t
-    // Rules that this writer alone writes do not lapse.
+    // Rules of a server without other writers do not lapse.
     if (controller instanceof AdapTbfController && !this.#writer.isAlone && this.#steps.isWriting(observation.atNs)) {
       const names = new Set(seen.rules.map((r) => r.name))
       if (haveLapsed(ADAPTBF, seen.server, t.ruled, { names, isSystem: seen.isSystem })) controller.forgetTokens()
@@ -146,19 +143,19 @@ export class ServerControl {
     return decision
   }
 
-  /** Takes every rule of a controller off the server. */
+  /** Removes all controller rules from the server. */
   withdraw(): void {
     this.#writer.withdraw()
     this.#isWritten = false
   }
 
-  /** The server as the step takes it. */
+  /** The server as input of the step. */
   #seen(observations: readonly Observation[]): ServerSeen {
     const { io, name } = this.#oss
     let rules: readonly RuleLine[] | undefined
     return {
       server: name,
-      // The fast writer needs none of them.
+      // The fast writer does not use them.
       get rules() {
         return (rules ??= io.nrs.rules())
       },
@@ -172,10 +169,10 @@ export class ServerControl {
   }
 
   get #hasInside(): boolean {
-    return this.#looksInside && this.#readings >= INSIDE_FROM
+    return this.#readsCounters && this.#readings >= COUNTERS_FROM
   }
 
-  /** Part of the period in which the device was busy. */
+  /** Busy share of the device in the period. */
   #busyShare(t: Watched, nowNs: number): number | undefined {
     const busyNs = t.ost.busyNs
     const share = (busyNs - t.busyNs) / (nowNs - t.atNs)
@@ -184,7 +181,7 @@ export class ServerControl {
     return this.#hasInside ? Math.min(1, Math.max(0, share)) : undefined
   }
 
-  /** What the jobs did since the last reading; also those that only wait, where that is seen. */
+  /** Activity of the jobs since the last reading; includes those that only wait, if that is visible. */
   #read({ ost, seen }: Watched): JobMeasure[] {
     if (seen.length < ost.flow.size) this.#meet(ost, seen)
     const jobs: JobMeasure[] = []
@@ -194,7 +191,7 @@ export class ServerControl {
       const nodes = (s.nodes ??= this.#jobs.find(jobId)?.nodes)
       const served = flow.served - s.served
       s.served = flow.served
-      if (!this.#looksInside) {
+      if (!this.#readsCounters) {
         if (served > 0) jobs.push({ jobId, nodes, served })
         continue
       }
@@ -210,7 +207,7 @@ export class ServerControl {
     return jobs
   }
 
-  /** Jobs whose first RPC came since; books keep the order in which jobs came. */
+  /** Adds jobs whose first RPC came since; the counters keep the order of arrival. */
   #meet(ost: EmulatedOst, seen: Seen[]): void {
     let at = 0
     for (const [jobId, flow] of ost.flow) {

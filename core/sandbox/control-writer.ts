@@ -1,6 +1,6 @@
 /**
- * From decisions to rules of one server in a model: the same rules in the same order as the console's plans, by text or, where
- * the server has no rules but the controller's, without any.
+ * Rule writers of one server in a model: the same rules in the same order as the console's plans, by text or, if the
+ * server has only the controller's rules, directly.
  */
 import { isControllerRule, type RulingController } from '../controllers/registry.ts'
 import type { ServerStep } from '../control/control-step.ts'
@@ -19,23 +19,23 @@ import type { JobQueue } from './control-queue.ts'
 
 /** Writer of one server's rules. */
 export interface RuleWriter {
-  /** Nobody else writes rules to the server. */
+  /** True if nothing else writes rules to the server. */
   readonly isAlone: boolean
-  /** Brings the rules of the server to those of the step's plan. @returns  whether the server took all of it */
+  /** Changes the rules of the server to those of the step's plan. @returns  true if the server accepted all of it */
   write(step: ServerStep): boolean
-  /** Takes every rule of a controller off the server. */
+  /** Removes all controller rules from the server. */
   withdraw(): void
 }
 
 export type Remark = (text: string) => void
 
-/** The fastest writer for a server to which nobody else writes rules any more. */
+/** Returns the fastest writer for a server without other rule writers. */
 export function ownWriter(oss: EmulatedOss, regime: Regime, jobs: JobQueue, remark: Remark): RuleWriter {
   const type = oss.io.nrs.runningType('reg')
   const { controller } = regime
   const isFree = oss.io.nrs.rules().every((r) => r.name === DEFAULT_RULE || isControllerRule(r.name))
   if (controller === 'none' || !type || !isFree || !takesJobs(oss, type) || !leavesRates(regime.fences)) {
-    return planWriter(oss, regime, jobs, remark)
+    return planWriter(oss, remark)
   }
   return new DirectWriter(oss, { ...regime, controller }, jobs, { type, remark })
 }
@@ -58,8 +58,8 @@ const leavesRates = ({ floorRate, fall, rise, rulesMax }: Fences): boolean =>
 export const isSystemJob = (jobs: JobQueue, jobId: string): boolean =>
   MODEL_JOB_OWNERS.isSystem(jobId, jobs.find(jobId)?.user ?? '')
 
-/** By plans and their text, as the console writes: whatever rules there are. */
-export function planWriter({ io, name }: EmulatedOss, _regime: Regime, _jobs: JobQueue, remark: Remark): RuleWriter {
+/** Returns a writer that sends plans as text, as the console does, whatever rules a server has. */
+export function planWriter({ io, name }: EmulatedOss, remark: Remark): RuleWriter {
   const send = ({ commands }: Plan): boolean => {
     let isTaken = true
     for (const { value, rule } of commands) {
@@ -77,22 +77,22 @@ export function planWriter({ io, name }: EmulatedOss, _regime: Regime, _jobs: Jo
   }
 }
 
-/** A command that is carried out again and again with other rates: a new one each time would cost as much as carrying it out. */
+/** Command that is reused with other rates: creating one each time would cost as much as executing it. */
 type Rated<V extends RuleCommand['verb']> = Extract<RuleCommand, { verb: V }> & { rate: number | undefined }
 
-/** The rule of one job on one server. */
+/** Rule of one job on one server. */
 interface OwnRule {
   readonly start: Rated<'start'> | undefined
   readonly change: Rated<'change'>
   readonly stop: RuleCommand
-  /** In force; 0: it does not stand. */
+  /** Rate in force; 0 if the rule does not exist. */
   rate: number
   wanted: number
-  /** Number of the decision that wanted it last. */
+  /** Number of the last decision that included it. */
   at: number
 }
 
-/** Without text, for a server whose rules are all the controller's: where each stands decides nothing then. */
+/** Writes without text, for a server with only the controller's rules: their order does not matter there. */
 class DirectWriter implements RuleWriter {
   readonly isAlone = true
   readonly #oss: EmulatedOss
@@ -101,12 +101,12 @@ class DirectWriter implements RuleWriter {
   readonly #type: TbfType
   readonly #remark: Remark
   readonly #rules = new Map<string, OwnRule>()
-  #standing: OwnRule[] = []
-  /** Rates by name of rules that an earlier controller left. */
+  #active: OwnRule[] = []
+  /** Rates of rules left by an earlier controller, by name. */
   readonly #left: Map<string, number>
   #last: readonly Decision['allocations'][] = []
   #number = 0
-  /** The server refused something of the newest write. */
+  /** Set if the server refused part of the last write. */
   #isRefused = false
 
   constructor(
@@ -144,7 +144,7 @@ class DirectWriter implements RuleWriter {
     for (const name of this.#left.keys()) this.#oss.io.nrs.carryOut({ verb: 'stop', queue: 'reg', name }, this.#type)
     this.#left.clear()
     for (const rule of wanted) rule.at = this.#number
-    for (const rule of this.#standing) if (rule.at !== this.#number) this.#stop(rule)
+    for (const rule of this.#active) if (rule.at !== this.#number) this.#stop(rule)
     const starts: OwnRule[] = []
     const raises: OwnRule[] = []
     for (const rule of wanted) {
@@ -155,11 +155,11 @@ class DirectWriter implements RuleWriter {
     }
     for (const rule of raises) this.#change(rule)
     for (const rule of starts.reverse()) this.#start(rule)
-    this.#standing = standing.filter((r) => r.rate > 0)
+    this.#active = standing.filter((r) => r.rate > 0)
     this.#oss.io.kick()
   }
 
-  /** The rules that the decisions come to, highest priority first, each with the rate that it is to have. */
+  /** Rules for the decisions, highest priority first, each with its new rate. */
   #wanted(decisions: readonly Decision[]): OwnRule[] {
     const number = this.#number + 1
     const sums: OwnRule[] = []
@@ -193,15 +193,17 @@ class DirectWriter implements RuleWriter {
       start: this.#startOf(jobId, name),
       change: { verb: 'change', ...head, ...pairs },
       stop: { verb: 'stop', ...head },
-      ...{ rate: this.#left.get(name) ?? 0, wanted: 0, at: 0 },
+      rate: this.#left.get(name) ?? 0,
+      wanted: 0,
+      at: 0,
     }
-    if (rule.rate > 0) this.#standing.push(rule)
+    if (rule.rate > 0) this.#active.push(rule)
     this.#left.delete(name)
     this.#rules.set(jobId, rule)
     return rule
   }
 
-  /** Its start, read once; undefined for a job that no rule can name, and for one of the system. */
+  /** Start command, parsed once; undefined for a system job and for a job that no rule can name. */
   #startOf(jobId: string, name: string): Rated<'start'> | undefined {
     if (!isMatchable(jobId) || isSystemJob(this.#jobs, jobId)) return undefined
     const read = parseRuleCommand(`reg start ${name} jobid={${jobId}} rate=1`, grammarOf(this.#oss, this.#type))

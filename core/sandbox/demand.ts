@@ -1,24 +1,24 @@
 /**
- * What the jobs of a scenario ask for, as far as it can be told without running it: a weight to order them by and a first guess of
- * how many RPCs a run has. Nothing that is shown as a result comes from here.
+ * Estimated demand of a scenario's jobs, without running it: a weight for sorting and a first guess of the number of
+ * RPCs in a run. Never shown as a result.
  */
 import { KIB } from '../base/units.ts'
 import { isData } from '../emulator/operations.ts'
 import type { JobScenario, Scenario } from '../emulator/scenario.ts'
 
-export interface JobWish {
+export interface JobDemandEstimate {
   readonly job: JobScenario
-  /** RPC/s that it would reach alone, capped by what its targets can do. */
+  /** RPC/s that it would reach alone, capped by its targets. */
   readonly rpcs: number
-  /** Part of them that reads or writes, 0..1. */
+  /** Part of them that are reads or writes, 0..1. */
   readonly data: number
 }
 
-/** Time of one RPC of `bytes` on an OST that does nothing else, s. */
+/** Time of one RPC of `bytes` on an otherwise idle OST, s. */
 export const diskSeconds = (disk: Scenario['oss'][number]['osts'][number]['disk'], bytes: number): number =>
   disk.per_op_us / 1e6 + (bytes * disk.channels) / (disk.bandwidth_mb_s * 1e6)
 
-/** RPC/s that an OST serves at most, all of them `bytes` long. */
+/** Maximum RPC/s of an OST with RPCs of `bytes`. */
 export const diskRate = (disk: Scenario['oss'][number]['osts'][number]['disk'], bytes: number): number =>
   disk.channels / Math.max(1e-9, diskSeconds(disk, bytes))
 
@@ -38,8 +38,8 @@ function asked(job: JobScenario, serviceS: number): number {
   }
 }
 
-/** What each job asks for, in the order of the scenario. */
-export function wishes(s: Scenario): JobWish[] {
+/** Demand of each job, in the order of the scenario. */
+export function wishes(s: Scenario): JobDemandEstimate[] {
   const osts = s.oss.flatMap((o) => o.osts)
   const mdts = s.mds.flatMap((m) => m.mdts)
   return s.jobs.map((job) => {

@@ -1,9 +1,9 @@
 /**
- * The device of a target, fitted from what its server counted: service time while little is under way, capacity from the highest
- * rate at which service took longer.
+ * Device of a target, fitted from its server's counters: service time at low load, capacity from the highest rate at
+ * which service took longer.
  *
- * A device with c channels and a service time S serves c / S at most. Where the target was never saturated, nothing that was
- * observed says what it could do: T is taken, as the operator measured or guessed it.
+ * A device with c channels and a service time S serves at most c / S. For a target that was never saturated the
+ * observations do not show its capacity: T is used, as the operator measured or guessed it.
  */
 import type { ForkTarget } from './fork-inputs.ts'
 import { quantile } from './fork-series.ts'
@@ -12,19 +12,19 @@ export interface FittedDevice {
   readonly channels: number
   /** Time of one operation of mean size, s. */
   readonly serviceS: number
-  /** RPC/s at most. */
+  /** Maximum RPC/s. */
   readonly capacity: number
-  /** false: T stands for its capacity. */
+  /** False if T is used as its capacity. */
   readonly wasSaturated: boolean
-  /** Bins with RPCs that the fit rests on. */
+  /** Bins with RPCs used by the fit. */
   readonly bins: number
 }
 
-/** Service that takes so much longer than when idle means a queue at the device. */
+/** Service this much longer than when idle indicates a queue at the device. */
 const QUEUED = 1.5
-/** Part of the bins that must show a queue. */
+/** Minimum part of the bins with a queue. */
 const SATURATED = 0.05
-/** Service time where none was observed, s. */
+/** Default service time without observations, s. */
 const UNSEEN_S = 0.005
 const CHANNELS_MAX = 64
 
@@ -55,7 +55,7 @@ export function fitDevice(target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queue
   const channels = Math.min(CHANNELS_MAX, Math.max(1, Math.round(capacity * serviceS)))
   return {
     channels,
-    // A saturated device is known by its rate, one that was not by its service time.
+    // A saturated device is determined by its rate, another one by its service time.
     serviceS: wasSaturated ? channels / capacity : serviceS,
     capacity: wasSaturated ? capacity : channels / serviceS,
     wasSaturated,

@@ -1,25 +1,27 @@
-/** Which jobs of a fork stand for themselves, and which are added up by account because there are too many or nobody could name them. */
+/**
+ * Folding of a fork's jobs: the largest stay separate; the rest, and jobs without a valid id, are summed by account.
+ */
 import { JOB_ID_MAX } from '../lustre/job-id.ts'
 import type { ForkJob } from './fork-inputs.ts'
 import { weightOf } from './fork-jobs.ts'
 import { sum } from './fork-series.ts'
 
-/** Accounts that are told apart among what is added up; beyond them all is one. */
+/** Maximum number of accounts among the summed jobs; the rest is one. */
 export const ACCOUNTS_MAX = 200
 
 export interface Folded {
-  /** Largest first; what was added up comes last. */
+  /** Largest first; summed jobs last. */
   readonly jobs: readonly ForkJob[]
-  /** Jobs that were idle all the time, that were added up, and that have ids which no server could have printed. */
+  /** Number of jobs that were idle throughout, that were summed, and whose ids no server could have printed. */
   readonly idle: number
   readonly added: number
   readonly odd: number
 }
 
-/** As a scenario has it: bytes, at least one, none of them 0. */
+/** True for a job id that a scenario accepts: bytes, at least one, none of them 0. */
 export const isJobId = (id: string): boolean => id.length <= JOB_ID_MAX && /^[\u0001-\u00ff]+$/.test(id)
 
-/** @param most  jobs that keep their names. */
+/** @param most  number of jobs that stay separate. */
 export function fold(all: readonly ForkJob[], most: number): Folded {
   const active = all.filter((j) => weightOf(j) > 0)
   const named = active.filter((j) => isJobId(j.jobId)).sort((a, b) => weightOf(b) - weightOf(a))

@@ -1,28 +1,31 @@
-/** What was observed of a cluster, for a fork: plain data, whoever measured it. Rates are per second; NaN is a gap. */
+/**
+ * Observations of a cluster as input of a fork: plain data, independent of the source. Rates are per second; NaN is a
+ * gap.
+ */
 import type { ControllerName } from '../controllers/registry.ts'
 import type { LoopOptions } from '../adaptbf/loop-options.ts'
 import type { Mode } from '../control/controller.ts'
 import type { RuleService } from '../emulator/scenario-rules.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 
-/** Series have one value for each bin. */
+/** Series have one value per bin. */
 export interface ForkJob {
   readonly jobId: string
   readonly user: string
   readonly account: string
-  /** null: the batch system does not know it. */
+  /** null if unknown to the batch system. */
   readonly nodes: number | null
-  /** Names of its nodes, as far as they are known. */
+  /** Names of its nodes, as far as known. */
   readonly hosts: readonly string[]
   readonly rpcs: readonly number[]
   readonly readBps: readonly number[]
   readonly writeBps: readonly number[]
   readonly mdops: readonly number[]
-  /** Part of the time in which it ran at the limit of its rule, 0..1. */
+  /** Part of the time at the limit of its rule, 0..1. */
   readonly throttled: number
-  /** Targets on which it was seen, OSTs and MDTs; empty: not known. */
+  /** Targets on which it was seen, OSTs and MDTs; empty if unknown. */
   readonly targets: readonly string[]
-  /** Metadata operations by the counter of job_stats; empty: not known. */
+  /** Metadata operations by job_stats counter; empty if unknown. */
   readonly ops: ReadonlyMap<string, number>
 }
 
@@ -39,20 +42,20 @@ export interface ForkTarget {
 export interface ForkMdt {
   readonly name: string
   readonly server: string
-  /** Mean time of an operation, µs; NaN: not known. */
+  /** Mean time of an operation, µs; NaN if unknown. */
   readonly perOpUs: number
 }
 
 export interface ForkServer {
   readonly name: string
   readonly kind: 'oss' | 'mds'
-  /** undefined: not known. */
+  /** undefined if unknown. */
   readonly version: string | undefined
   readonly cpts: number | undefined
   readonly policy: string
 }
 
-/** A rule that stands, to be written in the order of the list. */
+/** Rule in force, to be written in the order of the list. */
 export interface ForkRule {
   readonly service: RuleService
   readonly line: string
@@ -62,16 +65,16 @@ export interface ForkRule {
 export interface ForkInputs {
   readonly cluster: string
   readonly kind: 'LIVE' | 'EMULATED' | 'RECORDED'
-  /** Last instant that was observed, Unix ms. */
+  /** Time of the last observation, Unix ms. */
   readonly atMs: number
   /** Length of a bin, s. */
   readonly binS: number
-  /** Start of each bin from the beginning of the stretch, s; bins without any sample are not among them. */
+  /** Start of each bin from the beginning of the range, s; bins without any sample are omitted. */
   readonly binAtS: readonly number[]
-  /** Length of the stretch that was asked for, s. */
+  /** Length of the requested range, s. */
   readonly spanS: number
   readonly gaps: readonly { readonly fromS: number; readonly toS: number; readonly why: string }[]
-  /** A stretch is played as it was; else what comes after it. */
+  /** True to replay a range as it was; else its continuation. */
   readonly isReplay: boolean
   readonly workload: 'open' | 'closed'
   readonly jobs: readonly ForkJob[]
@@ -79,7 +82,7 @@ export interface ForkInputs {
   readonly mdts: readonly ForkMdt[]
   readonly servers: readonly ForkServer[]
   readonly rules: readonly ForkRule[]
-  /** Rules of this console's own controllers, which stand no longer when it begins anew. */
+  /** Number of rules of this console's controllers, which no longer apply when it starts over. */
   readonly ownRules: number
   readonly control: {
     readonly controller: ControllerName
@@ -88,13 +91,13 @@ export interface ForkInputs {
     readonly maxRate: number
     readonly periodMs: number
     readonly options: LoopOptions
-    /** Settings of metadata control as a scenario says them; undefined: it is off. */
+    /** Metadata control settings in the scenario's format; undefined if off. */
     readonly metadata?: Readonly<Record<string, unknown>> | undefined
   }
-  /** Jobs that wait in the batch system; undefined: not known. */
+  /** Pending jobs of the batch system; undefined if unknown. */
   readonly pending?: number | undefined
-  /** The scenario of an emulated source. */
+  /** Scenario of an emulated source. */
   readonly scenario?: Scenario | undefined
-  /** What whoever gathered this knows to be missing. */
+  /** Missing data reported by the collector of these inputs. */
   readonly unknown: readonly string[]
 }

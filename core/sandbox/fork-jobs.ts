@@ -1,19 +1,88 @@
 /**
- * Recorded jobs as jobs of a scenario.
+ * Conversion of recorded jobs to jobs of a scenario.
  *
- * Open: the recorded rates as phases, whatever the servers do. Closed: processes that wait for their answers, as many as Little's law
- * says were under way, and between an answer and the next RPC the time that makes the recorded rate; none for a job that a rule held
- * back, which would have gone faster. Bursts stay bursts.
+ * Open: the recorded rates as phases, independent of the servers. Closed: processes that wait for their replies, as
+ * many as were under way by Little's law, with the think time that yields the recorded rate; no think time for a job
+ * that a rule held back, which would have been faster. Bursts stay bursts.
  */
 import { KIB } from '../base/units.ts'
 import type { Operation } from '../emulator/operations.ts'
-import { findBursts } from './fork-bursts.ts'
 import type { ForkInputs, ForkJob } from './fork-inputs.ts'
 import { metadataMix, roundOf } from './fork-operations.ts'
 import { activity } from './fork-outstanding.ts'
-import { inParts, meanOr0, quantile, sum } from './fork-series.ts'
+import { inParts, meanOr0, quantile, sum, mean } from './fork-series.ts'
 
-/** As the scenario is written. */
+// Detection of bursts in a recorded series: their size, interval, and next due time.
+
+interface Bursts {
+  /** RPCs of one burst, whole job. */
+  readonly rpcs: number
+  readonly everyS: number
+  /** Largest delay of a burst as a share of the interval, 0..1. */
+  readonly jitter: number
+  /** Start of the first and of the last one, s from the beginning of the series. */
+  readonly firstS: number
+  readonly lastS: number
+  readonly seen: number
+}
+
+/** A bin below this part of the busy ones is a pause. */
+const QUIET = 0.15
+/** Shorter pauses do not end a burst, s. */
+const SHORT_S = 0.5
+/** Active for more than this part of the time: not bursty. */
+const DUTY_MAX = 0.75
+/** Intervals that scatter by more than this part of their mean: no rhythm. */
+const SPREAD_MAX = 0.6
+
+/** @returns undefined for a series without a rhythm of pauses and work. */
+export function findBursts(rates: readonly number[], binS: number): Bursts | undefined {
+  const busyRate = quantile(
+    rates.filter((r) => r > 0),
+    0.75,
+  )
+  if (Number.isNaN(busyRate)) return undefined
+  const isBusy = rates.map((r) => r > QUIET * busyRate)
+  const runs: { from: number; to: number }[] = []
+  isBusy.forEach((busy, i) => {
+    const last = runs.at(-1)
+    if (!busy) return
+    if (last && (i - last.to) * binS <= SHORT_S + binS) last.to = i
+    else runs.push({ from: i, to: i })
+  })
+  const duty = runs.reduce((n, r) => n + r.to - r.from + 1, 0) / Math.max(1, rates.length)
+  const [first] = runs
+  const last = runs.at(-1)
+  if (!first || !last || duty > DUTY_MAX) return undefined
+  if (runs.length === 1) {
+    // Only a run that starts and ends within the range is a burst; its period is the length of the range.
+    if (first.from === 0 || first.to === rates.length - 1 || duty > 0.4) return undefined
+    const rpcs = total(rates, 0, rates.length) * binS
+    const at = first.from * binS
+    return { rpcs, everyS: rates.length * binS, jitter: 0, firstS: at, lastS: at, seen: 1 }
+  }
+  // A run in progress at the beginning started earlier.
+  const starts = (first.from === 0 && runs.length > 2 ? runs.slice(1) : runs).map((r) => r.from * binS)
+  const intervals = starts.slice(1).map((s, i) => s - (starts[i] as number))
+  const everyS = mean(intervals)
+  const spread = Math.sqrt(mean(intervals.map((i) => (i - everyS) ** 2)))
+  if (!(everyS > 0) || spread > SPREAD_MAX * everyS) return undefined
+  const from = (starts[0] as number) / binS
+  const to = (starts.at(-1) as number) / binS
+  const rpcs = (total(rates, Math.round(from), Math.round(to)) * binS) / intervals.length
+  // Two starts with independent uniform delays of up to a part j of the interval differ with a standard deviation of j
+  // / sqrt(6).
+  const jitter = Math.min(1, (spread * Math.sqrt(6)) / everyS)
+  return { rpcs, everyS, jitter, firstS: starts[0] as number, lastS: starts.at(-1) as number, seen: starts.length }
+}
+
+function total(rates: readonly number[], from: number, to: number): number {
+  let n = 0
+  for (let i = from; i < to; i++) n += rates[i] || 0
+  return n
+}
+
+/** Pattern in the scenario's format. */
 export type Pattern =
   | { readonly kind: 'continuous'; readonly think_ms?: number }
   | { readonly kind: 'bursts'; readonly rpcs: number; readonly every_s: number; readonly jitter?: number }
@@ -42,14 +111,14 @@ const PROCESSES_MAX = 4096
 const SIZE_MAX_KIB = 65_536
 const NAME_MAX = 64
 const THINK_MAX_MS = 1e9
-/** Held back by its rule for at least this part of the time: its demand is larger than what was served. */
+/** Held back by its rule for at least this part of the time: its demand exceeds its served rate. */
 const HELD = 0.5
-/** A job that began or ended so long inside a stretch began or ended there, s. */
+/** Minimum distance from the ends of a range for a start or end of a job, s. */
 const EDGE_S = 3
 
 export interface JobPlace {
   readonly clients: readonly number[]
-  /** RPCs under way on OSTs while it was at work. */
+  /** RPCs under way on OSTs while it was active. */
   readonly outstanding: number
   /** Mean time of an operation on its MDTs, s. */
   readonly metadataS: number
@@ -57,15 +126,17 @@ export interface JobPlace {
 
 export const round3 = (n: number): number => Number(n.toPrecision(4))
 
-/** Rate of all that it does. */
+/** Rate of all its operations. */
 export const ratesOf = (job: Pick<ForkJob, 'rpcs' | 'mdops'>): number[] => sum([job.rpcs, job.mdops])
 
-/** Mean RPC/s of all that it did. */
+/** Mean RPC/s of all its operations. */
 export const weightOf = (job: Pick<ForkJob, 'rpcs' | 'mdops'>): number => meanOr0(job.rpcs) + meanOr0(job.mdops)
 
 function operationsOf(job: ForkJob): Operation[] {
-  const [data, metadata] = [meanOr0(job.rpcs), meanOr0(job.mdops)]
-  const [read, write] = [meanOr0(job.readBps), meanOr0(job.writeBps)]
+  const data = meanOr0(job.rpcs)
+  const metadata = meanOr0(job.mdops)
+  const read = meanOr0(job.readBps)
+  const write = meanOr0(job.writeBps)
   const weights = new Map<Operation, number>()
   const readPart = read + write > 0 ? read / (read + write) : 0
   if (data * readPart > 0) weights.set('read', data * readPart)
@@ -86,14 +157,14 @@ function sizeOf(job: ForkJob): number {
   return rpcs > 0 ? Math.min(SIZE_MAX_KIB, Math.max(1, Math.round(bytes / rpcs / KIB))) : 1
 }
 
-/** Shares RPCs under way out over processes on the clients. */
+/** Distributes RPCs under way over processes on the clients. */
 function shared(underWay: number, clients: number): { processes: number; outstanding: number } {
   const n = Math.max(1, Math.ceil(underWay))
   const processes = Math.min(PROCESSES_MAX, Math.max(1, Math.min(n, Math.max(clients, Math.ceil(n / 4)))))
   return { processes, outstanding: Math.min(OUTSTANDING_MAX, Math.ceil(n / processes)) }
 }
 
-/** As long as a scenario takes it; a character is whole or not there. */
+/** Truncates a name to the scenario's limit, keeping whole characters. */
 const cut = (name: string): string => name.slice(0, NAME_MAX).replace(/[\ud800-\udbff]$/, '')
 
 export function forkJob(job: ForkJob, place: JobPlace, inputs: ForkInputs, targets: readonly string[]): JobText {
@@ -123,7 +194,7 @@ function open(rates: readonly number[], clients: number, { binS }: ForkInputs): 
   const processes = Math.max(1, Math.min(clients, 64))
   const known = meanOr0(rates)
   const parts = inParts(rates, PHASES_MAX)
-  // Bins do not part evenly; each phase is as long as the bins behind it.
+  // Bins do not divide evenly; each phase is as long as its bins.
   const phases = parts.map((r, i) => {
     const bins = Math.floor(((i + 1) * rates.length) / parts.length) - Math.floor((i * rates.length) / parts.length)
     return { for_s: round3(bins * binS), rate: round3((Number.isNaN(r) ? known : r) / processes) }
@@ -131,7 +202,7 @@ function open(rates: readonly number[], clients: number, { binS }: ForkInputs): 
   return { processes, outstanding: OUTSTANDING_MAX, pattern: { kind: 'phases', phases: merged(phases) } }
 }
 
-/** Phases of the same rate one after the other are one. */
+/** Merges consecutive phases of the same rate. */
 function merged(phases: readonly { for_s: number; rate: number }[]): { for_s: number; rate: number }[] {
   const out: { for_s: number; rate: number }[] = []
   for (const p of phases) {
@@ -151,7 +222,7 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   const data = meanOr0(job.rpcs) / busy
   const underWay = place.outstanding + (meanRate - data) * place.metadataS
   const waitS = meanRate > 0 ? underWay / meanRate : 0
-  // What it kept under way at its busiest, not on the mean: that is what it can have.
+  // RPCs under way at its busiest, not on average: its possible concurrency.
   const peak = quantile(
     rates.filter((r) => r > 0),
     0.9,
@@ -185,11 +256,12 @@ function closed(job: ForkJob, rates: readonly number[], place: JobPlace, inputs:
   return { processes, outstanding, pattern, ...(isReplay ? lifeOf(rates, binS) : {}) }
 }
 
-/** When it began and ended, where that lies inside the stretch. */
+/** Start and end of the job, if within the range. */
 function lifeOf(rates: readonly number[], binS: number): Pick<JobText, 'start_s' | 'stop_s'> {
   const first = rates.findIndex((r) => r > 0)
   const last = rates.findLastIndex((r) => r > 0)
-  const [start, stop] = [first * binS, (last + 1) * binS]
+  const start = first * binS
+  const stop = (last + 1) * binS
   return {
     ...(start >= EDGE_S ? { start_s: round3(start) } : {}),
     ...(stop <= rates.length * binS - EDGE_S ? { stop_s: round3(stop) } : {}),

@@ -1,4 +1,4 @@
-/** What a fork does not know, each said once and with its figures, and what of it was observed. */
+/** Assumptions and unknowns of a fork, each listed once with its values, and the observed parts. */
 import type { FittedDevice } from './fork-device.ts'
 import type { Folded } from './fork-fold.ts'
 import type { ForkInputs } from './fork-inputs.ts'
@@ -14,9 +14,9 @@ export interface ForkFacts {
   readonly devices: ReadonlyMap<string, FittedDevice>
   readonly folded: Folded
   readonly thinning: number
-  /** Sections that were taken from the scenario of an emulated source. */
+  /** Sections taken from the scenario of an emulated source. */
   readonly sections: readonly string[]
-  /** Rules that servers would refuse. */
+  /** Number of rules that servers would refuse. */
   readonly refusedRules: number
 }
 
@@ -27,7 +27,7 @@ const figure = (n: number): string => Math.round(n).toLocaleString('en')
 const seconds = (s: number): string => (s < 120 ? `${figure(s)} s` : `${figure(s / 60)} min`)
 const plural = (n: number, one: string, many = `${one}s`): string => `${figure(n)} ${n === 1 ? one : many}`
 
-/** Target names are plain text of servers, but long lists are cut. */
+/** Target names are plain text of servers, but long lists are truncated. */
 function names(list: readonly string[]): string {
   const short = list.slice(0, NAMED_MAX).map((n) => n.replace(/^.*-(?=(OST|MDT)[0-9a-f]{4})/, ''))
   return list.length > NAMED_MAX ? `${short.join(', ')} and ${figure(list.length - NAMED_MAX)} more` : short.join(', ')
@@ -42,17 +42,13 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
   const fitted = `Disk service times are fitted on ${span}.`
   const T = figure(inputs.control.maxRate)
   unknown.push(
-    free.length === 0
-      ? fitted
-      : `${fitted} Never saturated: ${names(free)}; T = ${T} RPC/s stands for what they can do.`,
+    free.length === 0 ? fitted : `${fitted} Never saturated: ${names(free)}; T = ${T} RPC/s is used as their capacity.`,
   )
-  if (unseen.length > 0) unknown.push(`No RPC was seen on ${names(unseen)}: 5 ms an RPC and T are assumed.`)
-  unknown.push(
-    'How service time splits into operation and bytes: half and half is assumed; other sizes are off by that.',
-  )
+  if (unseen.length > 0) unknown.push(`No RPC was seen on ${names(unseen)}: 5 ms per RPC and T are assumed.`)
+  unknown.push('Split of service time into operation and bytes: half each is assumed; other RPC sizes deviate by that.')
   if (inputs.workload === 'closed') {
-    unknown.push('Requests that never reached a server: what waited in clients for a slot is not in the demand.')
-  } else unknown.push('Demand is what was served: a job that was held back would have asked for more.')
+    unknown.push('Requests that never reached a server: those waiting in clients for a slot are not in the demand.')
+  } else unknown.push('Demand is the served rate: a job that was held back would have wanted more.')
   unknown.push('Client page caches. A capped writer may look idle for up to 30 s.')
   unknown.push(
     inputs.pending === undefined || inputs.pending === 0
@@ -60,41 +56,40 @@ export function knowledgeOf(inputs: ForkInputs, facts: ForkFacts): Knowledge {
       : `Jobs that start or end later. The batch system has ${plural(inputs.pending, 'job')} pending.`,
   )
   const untargeted = folded.jobs.filter((j) => j.targets.length === 0 && meanOr0(j.rpcs) > 0).length
-  if (untargeted > 0) unknown.push(`Targets of ${plural(untargeted, 'job')} are not kept: they use all OSTs evenly.`)
+  if (untargeted > 0) unknown.push(`Targets of ${plural(untargeted, 'job')} are unknown: they use all OSTs evenly.`)
   else unknown.push('A job uses its targets evenly; sizes of its RPCs are their mean.')
   const mixed = folded.jobs.filter((j) => meanOr0(j.mdops) > 0 && metadataMix(j.ops).size === 0).length
-  if (mixed > 0) unknown.push(`Which metadata operations ${plural(mixed, 'job')} did: all count as stat.`)
+  if (mixed > 0) unknown.push(`Kinds of metadata operations of ${plural(mixed, 'job')}: all count as stat.`)
   if (folded.idle > 0)
     unknown.push(
-      `${plural(folded.idle, 'job')} did nothing in ${span} and ${folded.idle === 1 ? 'is' : 'are'} left out.`,
+      `${plural(folded.idle, 'job')} did nothing in ${span} and ${folded.idle === 1 ? 'is' : 'are'} omitted.`,
     )
   if (folded.added > 0)
-    unknown.push(`The smallest ${plural(folded.added, 'job')} are added up by account: ${folded.added} waits are one.`)
-  if (folded.odd > 0)
-    unknown.push(`${plural(folded.odd, 'job')} with an id that no server prints: added up by account.`)
+    unknown.push(`The smallest ${plural(folded.added, 'job')} are summed by account: ${folded.added} waits are one.`)
+  if (folded.odd > 0) unknown.push(`${plural(folded.odd, 'job')} with an id that no server prints: summed by account.`)
   const lost = inputs.gaps.reduce((n, g) => n + g.toS - g.fromS, 0)
   if (lost > 0) {
     const part = Math.round((100 * lost) / inputs.spanS)
     unknown.push(
-      `${plural(inputs.gaps.length, 'gap')}, ${seconds(lost)} (${part} % of the stretch), left out: what ran then is not known.`,
+      `${plural(inputs.gaps.length, 'gap')}, ${seconds(lost)} (${part} % of the range), omitted: the load in them is unknown.`,
     )
   }
   const versions = inputs.servers.filter((s) => s.version === undefined).length
-  if (versions > 0) unknown.push(`Release of ${plural(versions, 'server')}: the newest one that is known is played.`)
-  if (inputs.servers.some((s) => s.cpts === undefined)) unknown.push('CPT counts that no server printed: 1 is played.')
+  if (versions > 0) unknown.push(`Release of ${plural(versions, 'server')}: the newest known one is used.`)
+  if (inputs.servers.some((s) => s.cpts === undefined)) unknown.push('CPT counts that no server printed: 1 is assumed.')
   unknown.push(
     'Service threads, network and max_rpcs_in_flight of clients: assumed, so that none of them is the limit.',
   )
   if (facts.refusedRules > 0)
     unknown.push(
-      `${plural(facts.refusedRules, 'rule')} that the played release refuses ${facts.refusedRules === 1 ? 'is' : 'are'} left out.`,
+      `${plural(facts.refusedRules, 'rule')} that the emulated release refuses ${facts.refusedRules === 1 ? 'is' : 'are'} omitted.`,
     )
   if (inputs.ownRules > 0)
-    unknown.push(`${plural(inputs.ownRules, 'rule')} of the controller: it begins anew, with an empty ledger.`)
+    unknown.push(`${plural(inputs.ownRules, 'rule')} of the controller: it starts again, with an empty ledger.`)
   if (inputs.scenario === undefined)
-    unknown.push('Extent locks, ccPFS and RDMA data nodes: a live cluster does not tell enough to fork them.')
+    unknown.push('Extent locks, ccPFS and RDMA data nodes: a live cluster does not report enough to fork them.')
   else if (sections.length > 0)
-    unknown.push(`${sections.join(', ')}: as the scenario has them, from their beginning, without their faults.`)
+    unknown.push(`${sections.join(', ')}: as in the scenario, from their start, without faults.`)
   const metadata = folded.jobs.some((j) => meanOr0(j.mdops) > 0)
   const timed = inputs.mdts.some((m) => !Number.isNaN(m.perOpUs))
   if (metadata && !timed) unknown.push('Times of metadata operations: 220 µs is assumed.')

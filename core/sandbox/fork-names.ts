@@ -1,6 +1,6 @@
-/** Names as a scenario takes them: those that do not fit are numbered, and the real one is told nowhere but in the console. */
+/** Scenario names of hosts and targets: invalid ones are numbered, and only the console shows the real name. */
 
-/** A host name, or else `fallback`. */
+/** Returns a host name, or `fallback` if it is not valid. */
 export function hostNameOf(name: string, fallback: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9.-]/g, '-')
@@ -9,7 +9,7 @@ export function hostNameOf(name: string, fallback: string): string {
   return plain === '' ? fallback : plain
 }
 
-/** Unique names by the real ones; what fits stays as it is. */
+/** Maps real names to unique ones; valid names stay. */
 export function uniqueNames(
   all: readonly string[],
   fit: (name: string, at: number) => string,

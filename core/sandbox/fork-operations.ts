@@ -1,7 +1,7 @@
-/** What the processes of a forked job do in turn: reads, writes and metadata operations in the proportions that were counted. */
+/** Operation cycle of a forked job's processes: reads, writes and metadata operations in the counted proportions. */
 import type { Operation } from '../emulator/operations.ts'
 
-/** Counters of job_stats that stand for an RPC each, and the operation that makes it. */
+/** Counters of job_stats that each count an RPC, and the operation that causes it. */
 const OPERATION_OF: Readonly<Record<string, Operation>> = {
   open: 'open',
   mknod: 'create',
@@ -18,19 +18,20 @@ const OPERATION_OF: Readonly<Record<string, Operation>> = {
   sync: 'sync',
 }
 
-/** Steps of a round at most. */
+/** Maximum steps of a round. */
 const STEPS_MAX = 24
-/** Error of a round that is good enough. */
+/** Acceptable error of a round. */
 const CLOSE = 0.02
 
-/** The mix of metadata operations by counter; empty where none is known. An open that creates counts as one RPC. */
+/** Returns the mix of metadata operations by counter; empty if unknown. An open that creates counts as one RPC. */
 export function metadataMix(counters: ReadonlyMap<string, number>): Map<Operation, number> {
   const mix = new Map<Operation, number>()
   for (const [counter, n] of counters) {
     const op = Object.hasOwn(OPERATION_OF, counter) ? OPERATION_OF[counter] : undefined
     if (op && n > 0) mix.set(op, n)
   }
-  const [open, create] = [mix.get('open') ?? 0, mix.get('create') ?? 0]
+  const open = mix.get('open') ?? 0
+  const create = mix.get('create') ?? 0
   if (create > 0 && open >= create) {
     if (open > create) mix.set('open', open - create)
     else mix.delete('open')
@@ -39,7 +40,7 @@ export function metadataMix(counters: ReadonlyMap<string, number>): Map<Operatio
 }
 
 /**
- * A round of operations in about these proportions, spread evenly: [write, write, read] for 2 to 1.
+ * Returns a round of operations in about these proportions, spread evenly: [write, write, read] for 2 to 1.
  *
  * @param weights  > 0; at least one.
  */

@@ -1,17 +1,17 @@
 /**
- * How many RPCs each job had under way at its servers: Little's law, L = rate x wait, over what could be counted.
+ * Estimate of the RPCs that each job had under way at its servers: Little's law, L = rate x wait.
  *
- * In service: rate x service time. In the scheduler: a server tells how many wait, not whose they are; they are shared out over the
- * jobs that it served, those at the limit of a rule first. What waits in a client, for a slot or in a cache, never reached a server and
- * is not in it.
+ * In service: rate x service time. In the scheduler: a server reports how many wait, not of which jobs; they are
+ * distributed over the jobs that it served, those at the limit of a rule first. RPCs that wait in a client, for a slot
+ * or in a cache, never reached a server and are not included.
  */
 import type { ForkInputs, ForkJob } from './fork-inputs.ts'
 import { meanOr0 } from './fork-series.ts'
 
-/** What a job that is not held back by a rule weighs beside one that is. */
+/** Weight of a job not held back by a rule, relative to one that is. */
 const UNHELD = 0.05
 
-/** Mean RPCs under way while it was at work, by job id. */
+/** Mean RPCs under way while active, by job id. */
 export function outstandingOf({ jobs, targets }: Pick<ForkInputs, 'jobs' | 'targets'>): Map<string, number> {
   const serviceMs = new Map(targets.map((t) => [t.name, weighted(t.serviceMs, t.rpcs)]))
   const serverOf = new Map(targets.map((t) => [t.name, t.server]))
@@ -44,9 +44,10 @@ export function outstandingOf({ jobs, targets }: Pick<ForkInputs, 'jobs' | 'targ
   return out
 }
 
-/** Part of the bins in which it did something, so that a mean over all of them becomes one while at work. */
+/** Part of the bins in which it was active: turns a mean over all bins into one over active bins. */
 export function activity(job: Pick<ForkJob, 'rpcs' | 'mdops'>): number {
-  let [busy, known] = [0, 0]
+  let busy = 0
+  let known = 0
   job.rpcs.forEach((r, i) => {
     const m = job.mdops[i] ?? NaN
     if (Number.isNaN(r) && Number.isNaN(m)) return
@@ -56,9 +57,10 @@ export function activity(job: Pick<ForkJob, 'rpcs' | 'mdops'>): number {
   return busy === 0 ? 1 : busy / known
 }
 
-/** Mean of values by weight; gaps in either count for nothing. */
+/** Weighted mean of values; gaps in either are ignored. */
 function weighted(values: readonly number[], weights: readonly number[]): number {
-  let [sum, of] = [0, 0]
+  let sum = 0
+  let of = 0
   values.forEach((v, i) => {
     const w = weights[i] ?? NaN
     if (Number.isNaN(v) || !(w > 0)) return

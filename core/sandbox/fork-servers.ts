@@ -1,4 +1,4 @@
-/** The servers of a fork as the scenario is written: releases, CPTs, policies and rules as printed, devices as fitted. */
+/** Servers of a fork in the scenario's format: releases, CPTs, policies and rules as printed, devices as fitted. */
 import type { ForkInputs, ForkRule, ForkServer } from './fork-inputs.ts'
 import type { FittedDevice } from './fork-device.ts'
 import { meanOr0 } from './fork-series.ts'
@@ -10,10 +10,10 @@ import { NrsService } from '../tbf/nrs-service.ts'
 const MDT_US = 220
 const MDT_CHANNELS = 8
 const THREADS = { least: 16, most: 4_096 } as const
-/** Release that is played where none is known. */
+/** Default release if unknown. */
 export const UNKNOWN_RELEASE = '2.17.57'
 const RULES_MAX = 5_000
-/** Size of an RPC where nobody read or wrote, bytes. */
+/** Default RPC size without reads or writes, bytes. */
 const SIZE = 1 << 20
 
 export interface Names {
@@ -29,7 +29,7 @@ function serviceOf(server: ForkServer, service: ForkRule['service']): NrsService
   return new NrsService({ cpts: 1, hp: service !== 'mdt_readpage', policies, profile })
 }
 
-/** The policy of a server if the scenario can play it, else fifo. */
+/** Policy of a server if the scenario supports it, else fifo. */
 export function playedPolicy(server: ForkServer): string {
   if (!/^(fifo|tbf)( |$)/.test(server.policy)) return 'fifo'
   return serviceOf(server, server.kind === 'oss' ? 'ost_io' : 'mdt').writePolicies(server.policy).ok
@@ -37,7 +37,7 @@ export function playedPolicy(server: ForkServer): string {
     : 'fifo'
 }
 
-/** The policy that most OSSes run. */
+/** Policy of most OSSes. */
 export function commonPolicy(servers: readonly ForkServer[]): string {
   const count = new Map<string, number>()
   for (const s of servers) if (s.kind === 'oss') count.set(playedPolicy(s), (count.get(playedPolicy(s)) ?? 0) + 1)
@@ -46,7 +46,8 @@ export function commonPolicy(servers: readonly ForkServer[]): string {
 
 /** Mean bytes of a read or write. */
 function sizeOf({ jobs }: Pick<ForkInputs, 'jobs'>): number {
-  let [bytes, rpcs] = [0, 0]
+  let bytes = 0
+  let rpcs = 0
   for (const j of jobs) {
     const n = meanOr0(j.rpcs)
     bytes += meanOr0(j.readBps) + meanOr0(j.writeBps)
@@ -55,7 +56,7 @@ function sizeOf({ jobs }: Pick<ForkInputs, 'jobs'>): number {
   return rpcs > 0 && bytes > 0 ? bytes / rpcs : SIZE
 }
 
-/** Half of the service time of the mean size is the operation, half its bytes. */
+/** At the mean size, half of the service time is per operation, half per byte. */
 function diskText(d: FittedDevice, bytes: number): Record<string, number> {
   const halfS = d.serviceS / 2
   return {
@@ -101,7 +102,7 @@ export function serverTexts(
   return { oss, ...(mds.length > 0 ? { mds } : {}) }
 }
 
-/** The rules that the played releases take, one after the other; a server that refuses one does without it. */
+/** Rules that the emulated releases accept, checked one by one; a refused rule is omitted on its server. */
 export function takenRules(inputs: ForkInputs, names: Names): ForkRule[] {
   const services = new Map<string, NrsService<never>>()
   const serverOf = new Map(inputs.servers.map((s) => [`${s.kind} ${s.name}`, s]))

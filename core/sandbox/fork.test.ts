@@ -4,29 +4,54 @@ import { anyCharacter } from '#tests/any-character.ts'
 import { parseDocument, visit } from 'yaml'
 import { DEFAULT_LOOP_OPTIONS } from '../adaptbf/loop-options.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
-import { findBursts } from './fork-bursts.ts'
 import { fitDevice } from './fork-device.ts'
 import { ACCOUNTS_MAX, isJobId } from './fork-fold.ts'
 import type { ForkInputs, ForkJob, ForkTarget } from './fork-inputs.ts'
 import { roundOf } from './fork-operations.ts'
 import { forkScenario, RPC_BUDGET, type Fork } from './fork.ts'
+import { findBursts } from './fork-jobs.ts'
 
 const BINS = 120
 const flat = (v: number): number[] => Array<number>(BINS).fill(v)
 
 const job = (jobId: string, rate: number, more: Partial<ForkJob> = {}): ForkJob => ({
-  ...{ jobId, user: 'u', account: 'acc', nodes: 2, hosts: [], throttled: 0, targets: [], ops: new Map() },
-  ...{ rpcs: flat(rate), readBps: flat(0), writeBps: flat(rate * 2 ** 20), mdops: flat(0) },
+  jobId,
+  user: 'u',
+  account: 'acc',
+  nodes: 2,
+  hosts: [],
+  throttled: 0,
+  targets: [],
+  ops: new Map(),
+  rpcs: flat(rate),
+  readBps: flat(0),
+  writeBps: flat(rate * 2 ** 20),
+  mdops: flat(0),
   ...more,
 })
 const target = (name: string, rate: number, more: Partial<ForkTarget> = {}): ForkTarget => ({
-  ...{ name, server: 'oss01', rpcs: flat(rate), serviceMs: flat(8), queued: flat(0) },
+  name,
+  server: 'oss01',
+  rpcs: flat(rate),
+  serviceMs: flat(8),
+  queued: flat(0),
   ...more,
 })
 const inputs = (jobs: readonly ForkJob[], more: Partial<ForkInputs> = {}): ForkInputs => ({
-  ...{ cluster: 'altair', kind: 'LIVE', atMs: 1_795_000_000_000, binS: 0.5, spanS: 60, gaps: [] },
+  cluster: 'altair',
+  kind: 'LIVE',
+  atMs: 1_795_000_000_000,
+  binS: 0.5,
+  spanS: 60,
+  gaps: [],
   binAtS: flat(0).map((_, i) => i * 0.5),
-  ...{ isReplay: false, workload: 'closed', jobs, mdts: [], rules: [], ownRules: 0, unknown: [] },
+  isReplay: false,
+  workload: 'closed',
+  jobs,
+  mdts: [],
+  rules: [],
+  ownRules: 0,
+  unknown: [],
   targets: [target('altair-OST0000', 200), target('altair-OST0001', 200)],
   servers: [{ name: 'oss01', kind: 'oss', version: '2.15.8', cpts: 2, policy: 'tbf jobid' }],
   control: { controller: 'none', mode: 'observe', maxRate: 500, periodMs: 1000, options: DEFAULT_LOOP_OPTIONS },
@@ -57,7 +82,7 @@ describe('a fork', () => {
     expect(scenario.fork).toMatchObject({ cluster: 'altair', workload: 'closed', span_s: 60 })
   })
 
-  it('knows who was held back: a throttled job asks for more than it got', () => {
+  it('detects jobs that were held back: a throttled job wants more than it got', () => {
     const held = fork(inputs([job('1.a.u1', 100, { throttled: 1 }), job('2.b.u2', 300)]))
     const [b, a] = held.scenario.jobs
     expect(a!.id).toBe('1.a.u1')
@@ -66,7 +91,7 @@ describe('a fork', () => {
     expect((b!.pattern as { think_ms: number }).think_ms).toBeGreaterThan(0)
   })
 
-  it('lays what waits in a scheduler on those that a rule holds', () => {
+  it('assigns the queue of a scheduler to jobs held by a rule', () => {
     const targets = [target('altair-OST0000', 400, { queued: flat(50) })]
     const { scenario } = fork(inputs([job('1.held.u1', 100, { throttled: 1 }), job('2.free.u2', 300)], { targets }))
     const slots = new Map(scenario.jobs.map((j) => [j.id, j.processes * j.outstanding]))
@@ -126,7 +151,7 @@ describe('a fork', () => {
     expect(fork(inputs([job('1.a', 1e9)])).thinning).toBe(1e6)
   })
 
-  it('names what it does not know, with its figures', () => {
+  it('lists unknowns with their values', () => {
     const i = inputs([job('1.a.u1', 100)], { pending: 9, gaps: [{ fromS: 10, toS: 13, why: '' }] })
     const said = fork(i).scenario.fork!.unknown.join('\n')
     for (const part of [
@@ -220,7 +245,7 @@ describe('exploits', () => {
           expect(scenario.jobs[0]!.user).toBe([...user.slice(0, 64)].join(''))
           expect(scenario.rules).toEqual([])
           expect(Object.getPrototypeOf(scenario)).toBe(Object.prototype)
-          // No comment holds what somebody else wrote: all of them are ours.
+          // No comment contains foreign text: all of them are Sluice's.
           const comments: string[] = []
           visit(parseDocument(text), {
             Node: (_, n) => void (n.commentBefore && comments.push(n.commentBefore)),

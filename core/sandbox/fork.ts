@@ -1,11 +1,12 @@
 /**
- * What was observed of a cluster as a scenario: an experiment that begins where the cluster stood. What cannot be observed is assumed,
- * and every assumption is listed in the scenario itself.
+ * Fork of a cluster: its observations as a scenario that starts in the observed state. Unobservable properties are
+ * assumed, and every assumption is listed in the scenario itself.
  */
+import { Document, isCollection, isMap, isPair, isScalar, visit } from 'yaml'
 import { fail, ok, type Result } from '../base/result.ts'
 import { utc } from '../emulator/calendar.ts'
 import { readScenarioText, type JobScenario, type Scenario } from '../emulator/scenario.ts'
-import { clientNumbers, type ClientNumbers } from './fork-clients.ts'
+import { ADAPTBF } from '../controllers/registry.ts'
 import { fitDevice, type FittedDevice } from './fork-device.ts'
 import { fold, type Folded } from './fork-fold.ts'
 import type { ForkInputs, ForkJob } from './fork-inputs.ts'
@@ -14,19 +15,134 @@ import { knowledgeOf } from './fork-knowledge.ts'
 import { fittedSizes } from './model-range.ts'
 import { hostNameOf, serverNames, targetNames } from './fork-names.ts'
 import { outstandingOf } from './fork-outstanding.ts'
-import { carriedSections, type CarriedSections } from './fork-sections.ts'
 import { commonPolicy, serverTexts, takenRules, type Names } from './fork-servers.ts'
 import { meanOr0 } from './fork-series.ts'
-import { forkText } from './fork-text.ts'
 
-/** RPCs that one run may simulate. */
+// Fork as YAML. Names, users and job ids are arbitrary bytes: they are values and never keys, and no comment contains
+// any of them.
+
+/** Maps and lists under these keys are on one line. */
+const FLOW: ReadonlySet<string> = new Set([
+  'clients',
+  'op',
+  'pattern',
+  'disk',
+  'targets',
+  'servers',
+  'stages',
+  'pace',
+  ADAPTBF,
+  'workload',
+  'size_kib',
+])
+
+const COMMENTS: Readonly<Record<string, string>> = {
+  fork: ' Sources of the fork, and what the model does not know.',
+  oss: ' Devices are fitted: see `fork`.',
+  jobs: ' As observed, largest first.',
+  rules: ' Rules in force on the servers, in the order of writing.',
+}
+
+/** @param scenario  plain data in the form of the scenario schema. */
+function forkText(scenario: Readonly<Record<string, unknown>>): string {
+  const document = new Document(scenario, { aliasDuplicateObjects: false })
+  const root = document.contents
+  visit(document, {
+    Pair(_, pair) {
+      if (isScalar(pair.key) && FLOW.has(String(pair.key.value)) && isCollection(pair.value)) {
+        const isPlain = !isMap(pair.value) || pair.value !== root
+        const depth = pair.value.items.some((i) => isPair(i) && isCollection(i.value) && String(pair.key) === 'clients')
+        if (isPlain && !depth) pair.value.flow = true
+      }
+      return undefined
+    },
+  })
+  if (isMap(root)) {
+    for (const pair of root.items) {
+      const key = isScalar(pair.key) ? String(pair.key.value) : ''
+      if (isScalar(pair.key)) {
+        if (Object.hasOwn(COMMENTS, key)) pair.key.commentBefore = COMMENTS[key] ?? null
+        if (isCollection(pair.value)) pair.key.spaceBefore = true
+      }
+    }
+  }
+  return document.toString({ lineWidth: 0 })
+}
+
+// Sections that a fork of an emulated source takes from its scenario: planes that are not observed through Lustre's
+// counters.
+
+interface CarriedSections {
+  readonly texts: Readonly<Record<string, unknown>>
+  /** Notes about them, for display. */
+  readonly said: readonly string[]
+  /** Clients that the sections need. */
+  readonly clients: number
+  /** Jobs behind stages, by id. */
+  readonly staged: ReadonlyMap<string, JobScenario>
+}
+
+/** Omits faults: they are at past times that the fork does not contain. */
+function carriedSections(scenario: Scenario | undefined): CarriedSections {
+  const { padll, ccpfs, haechi = [] } = scenario ?? {}
+  const staged = new Map((padll ? (scenario?.jobs ?? []) : []).filter((j) => j.stages).map((j) => [j.id, j]))
+  return {
+    texts: {
+      ...(padll ? { padll: { ...padll, faults: [] } } : {}),
+      ...(ccpfs ? { ccpfs: { ...ccpfs, faults: [] } } : {}),
+      ...(haechi.length > 0 ? { haechi: haechi.map((n) => ({ ...n, capacity: [], changes: [] })) } : {}),
+    },
+    said: [
+      ...(padll ? ['stages of PADLL'] : []),
+      ...(ccpfs ? ['ccPFS and its locks'] : []),
+      ...(haechi.length > 0 ? ['data nodes'] : []),
+    ],
+    clients: padll || ccpfs ? (scenario?.clients.count ?? 0) : 0,
+    staged,
+  }
+}
+
+// Compute nodes as client numbers: jobs that share nodes share clients.
+
+/** Maximum clients of a scenario; beyond that, jobs share them. */
+const CLIENTS_MAX = 10_000
+
+interface ClientNumbers {
+  readonly of: ReadonlyMap<string, readonly number[]>
+  readonly count: number
+}
+
+/** @param least  minimum number of clients. */
+function clientNumbers(jobs: readonly ForkJob[], least: number): ClientNumbers {
+  const byHost = new Map<string, number>()
+  const of = new Map<string, readonly number[]>()
+  let count = 0
+  const next = (): number => (count++ % CLIENTS_MAX) + 1
+  for (const j of jobs) {
+    const n = Math.min(CLIENTS_MAX, Math.max(1, j.nodes ?? 1))
+    const hosts = [...new Set(j.hosts)]
+    if (hosts.length !== n) {
+      of.set(j.jobId, Array.from({ length: n }, next))
+      continue
+    }
+    const numbers = hosts.map((h) => {
+      let known = byHost.get(h)
+      if (known === undefined) byHost.set(h, (known = next()))
+      return known
+    })
+    of.set(j.jobId, [...new Set(numbers)])
+  }
+  return { of, count: Math.min(CLIENTS_MAX, Math.max(1, least, count)) }
+}
+
+/** Budget of simulated RPCs per run. */
 export const RPC_BUDGET = 40_000
-/** Simulated seconds that the budget is for, where the stretch is shorter. */
+/** Simulated seconds that the budget covers, unless a range is replayed. */
 const RUN_S = 60
 const JOBS_MAX = 2_000
 const NETWORK_MB_S = 2_500
 const SLOTS = { least: 8, open: 64, most: 256 } as const
-/** As a scenario takes it. */
+/** Limit of the scenario schema. */
 const THINNING_MAX = 1e6
 const PERIOD_MS = { least: 50, most: 10_000 } as const
 
@@ -38,10 +154,10 @@ export interface Fork {
 }
 
 /**
- * Makes the scenario.
+ * Creates the scenario.
  *
- * Failures: FORK_EMPTY: nothing did anything; FORK_NO_TARGETS: no OST is known; FORK_INVALID: what came out is no scenario, which
- * is a fault of this program.
+ * Failures: FORK_EMPTY: no activity; FORK_NO_TARGETS: no known OST; FORK_INVALID: the result is not a valid scenario,
+ * which is a fault of this program.
  */
 export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: number } = {}): Result<Fork> {
   const folded = fold(playable(inputs), options.jobsMax ?? JOBS_MAX)
@@ -49,8 +165,8 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
     return fail({
       code: 'FORK_EMPTY',
       what: 'There is nothing to fork',
-      why: `no job did anything in the ${Math.round(inputs.spanS)} s before`,
-      unaffected: 'The cluster goes on as it is.',
+      why: `no job was active in the ${Math.round(inputs.spanS)} s before`,
+      unaffected: 'The cluster is not affected.',
       next: 'Wait for a job, move the cursor to a busier minute, or open a scenario of the gallery.',
     })
   }
@@ -60,18 +176,18 @@ export function forkScenario(inputs: ForkInputs, options: { readonly jobsMax?: n
   }
   const full = make(inputs, folded, true)
   if (full.ok) return full
-  // What an emulated source adds may not fit what was observed of it; the rest stands without it.
+  // The source's sections may not fit the observations; the rest is valid without them.
   return inputs.scenario ? make(inputs, folded, false) : full
 }
 
-/** ISO 8601 in UTC; before 1970 there was no cluster. */
+/** ISO 8601 in UTC; a time before 1970 is not valid. */
 function isoOf(unixMs: number): string {
   const ms = Math.max(0, Math.floor(unixMs))
   const { date, time } = utc(Math.floor(ms / 1000))
   return `${date}T${time}.${String(ms % 1000).padStart(3, '0')}Z`
 }
 
-/** Metadata of a cluster whose MDTs are not read cannot be played. */
+/** Metadata load of a cluster whose MDTs are not read cannot be replayed. */
 const playable = ({ jobs, mdts }: ForkInputs): readonly ForkJob[] =>
   mdts.length > 0 ? jobs : jobs.map((j) => ({ ...j, mdops: j.mdops.map(() => 0) }))
 
@@ -90,7 +206,10 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   const wanted = Math.ceil((rate * (inputs.isReplay ? lengthS : RUN_S)) / RPC_BUDGET)
   const thinning = Math.min(THINNING_MAX, Math.max(1, wanted))
   const known = knowledgeOf(inputs, {
-    ...{ devices, folded, thinning, sections: sections.said },
+    devices,
+    folded,
+    thinning,
+    sections: sections.said,
     refusedRules: inputs.rules.length - rules.length,
   })
   const rpcsOf = new Map(folded.jobs.map((j) => [j.jobId, meanOr0(j.rpcs)]))
@@ -127,9 +246,9 @@ function make(inputs: ForkInputs, folded: Folded, withSections: boolean): Result
   const [first] = read.error
   return fail({
     code: 'FORK_INVALID',
-    what: 'The fork is no scenario',
+    what: 'The fork is not a valid scenario',
     why: `line ${first?.line ?? 0}: ${first?.message ?? ''}`,
-    unaffected: 'The cluster goes on as it is.',
+    unaffected: 'The cluster is not affected.',
     next: 'Report it with this line.',
   })
 }
@@ -151,7 +270,7 @@ function jobTexts(
       outstanding: outstanding.get(job.jobId) ?? 0,
       metadataS,
     }
-    // A kind that it needs and was not seen on is all of that kind.
+    // If it was seen on no target of a kind that it uses, it uses all of that kind.
     const kinds = [
       { all: known.ost, rate: meanOr0(job.rpcs) },
       { all: known.mdt, rate: meanOr0(job.mdops) },
@@ -167,7 +286,7 @@ function jobTexts(
   })
 }
 
-/** A job behind stages does what its scenario says, at the pace that was observed. */
+/** Operations of a job behind stages are those of its scenario, at the observed rate. */
 function stagedText(text: JobText, { op, stages, targets, size_kib }: JobScenario): JobText {
   const most = text.clients.length * (stages?.per_client ?? 1)
   const { targets: _, size_kib: __, ...rest } = text
@@ -181,7 +300,7 @@ function stagedText(text: JobText, { op, stages, targets, size_kib }: JobScenari
   }
 }
 
-/** Slots of a client to a target that what was under way needs. */
+/** Slots of a client to a target for the RPCs under way. */
 function slotsFor(jobs: readonly JobText[], targets: number): number {
   const needed = jobs.map((j) => {
     const spread = Math.min(j.processes, j.clients.length) * Math.max(1, j.targets?.length ?? targets)

@@ -33,7 +33,7 @@ describe('the built-in scenarios', () => {
     expect(about.length).toBeGreaterThan(40)
   })
 
-  // A data node at its full speed does 1.57 million I/O a second.
+  // A data node at full speed does 1.57 million I/O a second.
   it.each(names)('%s runs, and its jobs are served', (name) => {
     const cluster = new EmulatedCluster(scenario(name))
     const seconds = name.startsWith('rdma') ? 1 : 10

@@ -10,8 +10,16 @@ if (!demo.ok) throw new Error(demo.error.why)
 const scenario = demo.value
 
 const plain: Variant = {
-  ...{ name: 'plain', controller: 'none', maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-  ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+  name: 'plain',
+  controller: 'none',
+  maxRate: null,
+  periodMs: null,
+  adaptbf: {},
+  rules: [],
+  metadata: null,
+  haechi: 'scenario',
+  locks: null,
+  onS: 0,
 }
 
 describe('planes that no variant changes', () => {

@@ -1,18 +1,20 @@
-/** Parts of a scenario that are the same in every variant of a comparison and touch nothing else: they need not be run. */
+/**
+ * Planes of a scenario that are the same in every variant of a comparison and affect nothing else: they need not run.
+ */
 import type { Scenario } from '../emulator/scenario.ts'
 import type { Variant } from './variant.ts'
 
 export interface WithoutIdle {
   readonly scenario: Scenario
-  /** What was left out: `locks` the ccPFS, `tokens` the data nodes. */
+  /** Removed planes: `locks` is the ccPFS, `tokens` the data nodes. */
   readonly left: readonly ('locks' | 'tokens')[]
 }
 
 /**
- * The scenario without its ccPFS when no variant changes the lock manager, and without its data nodes when none runs them without
- * QoS. Both have servers and a network of their own in the model, so the rest is served the same, RPC by RPC.
+ * Removes the ccPFS if no variant changes the lock manager, and the data nodes if none runs them without QoS. Both have
+ * their own servers and network in the model, so the rest is served the same, RPC by RPC.
  *
- * A single run is left whole: what it says of these planes is then all there is.
+ * A single run keeps everything: it is then the only result of these planes.
  */
 export function withoutIdlePlanes(scenario: Scenario, variants: readonly Variant[]): WithoutIdle {
   if (variants.length < 2) return { scenario, left: [] }

@@ -1,21 +1,22 @@
-/** Weighted max-min fairness: the share of each when nobody can have more without one that has less, by weight, having less. */
+/** Weighted max-min fairness: no share can grow without reducing one that is smaller relative to its weight. */
 
 /**
  * Fair shares by water-filling.
  *
  * Source: D. Bertsekas, R. Gallager, Data Networks, 6.5.2; weights as in A. Demers et al., SIGCOMM 1989.
  *
- * @param capacity  what is shared, >= 0.
- * @param wishes    shape [n]; what each could use, >= 0; Infinity: all that it gets.
+ * @param capacity  shared amount, >= 0.
+ * @param wishes    shape [n]; usable amount of each, >= 0; Infinity for any.
  * @param weights   shape [n]; > 0.
- * @returns         shape [n]; no share above its wish, and together the capacity, or all wishes where they are less.
+ * @returns         shape [n]; no share above its wish; sum is the smaller of the capacity and all wishes.
  * @complexity      O(n log n).
  */
 export function maxMinShares(capacity: number, wishes: readonly number[], weights: readonly number[]): Float64Array {
   const shares = new Float64Array(wishes.length)
   const level = (i: number): number => (wishes[i] as number) / (weights[i] as number)
   const order = [...wishes.keys()].sort((a, b) => {
-    const [x, y] = [level(a), level(b)]
+    const x = level(a)
+    const y = level(b)
     return x < y ? -1 : x > y ? 1 : a - b
   })
   let left = capacity

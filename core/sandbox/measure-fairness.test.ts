@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { maxMinShares } from './max-min.ts'
-import { FairShares, jainIndex } from './measure-fairness.ts'
+import { FairShares, jainIndex } from './measure-shares.ts'
 
 const wish = fc.oneof(fc.integer({ min: 0, max: 500 }), fc.constant(Infinity))
 const claims = fc.array(fc.record({ wish, weight: fc.integer({ min: 1, max: 16 }) }), { minLength: 1, maxLength: 12 })
@@ -15,7 +15,7 @@ const sharesOf = (c: number, list: readonly { wish: number; weight: number }[]):
 ]
 
 describe('weighted max-min shares', () => {
-  it('give nobody more than the wish, and use all that anybody can', () => {
+  it('give no share above its wish, and use all that can be used', () => {
     fc.assert(
       fc.property(capacity, claims, (c, list) => {
         const shares = sharesOf(c, list)
@@ -26,14 +26,14 @@ describe('weighted max-min shares', () => {
     )
   })
 
-  it('leave nobody below another by weight who could use more', () => {
+  it('leave no share below another by weight if it could be larger', () => {
     fc.assert(
       fc.property(capacity, claims, (c, list) => {
         const shares = sharesOf(c, list)
         const levels = shares.map((s, i) => s / list[i]!.weight)
         const most = Math.max(...levels)
-        // Who is below the highest level has all that it wished for: nobody can be given more without taking it from one
-        // that has less by weight.
+        // A job below the highest level has all that it wished for: none can get more without reducing one with less by
+        // weight.
         levels.forEach((l, i) => {
           if (l < most - 1e-6) expect(shares[i]).toBeCloseTo(list[i]!.wish, 6)
         })
@@ -46,7 +46,8 @@ describe('weighted max-min shares', () => {
       fc.property(capacity, claims, fc.nat(), (c, list, turn) => {
         const at = turn % list.length
         const turned = [...list.slice(at), ...list.slice(0, at)]
-        const [a, b] = [sharesOf(c, list), sharesOf(c, turned)]
+        const a = sharesOf(c, list)
+        const b = sharesOf(c, turned)
         list.forEach((_, i) => expect(b[(i - at + list.length) % list.length]).toBeCloseTo(a[i]!, 6))
       }),
     )

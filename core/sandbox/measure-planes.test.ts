@@ -35,8 +35,9 @@ jobs:
 
 describe('metadata', () => {
   it('is held back by PADLL as the scenario says, and passes when a variant takes it away', () => {
-    const [own, off] = [runOf(STAGED, {}, { seconds: 6 }), runOf(STAGED, { metadata: 'off' }, { seconds: 6 })]
-    // 480/s are asked for; stages are limited from the second control cycle on.
+    const own = runOf(STAGED, {}, { seconds: 6 })
+    const off = runOf(STAGED, { metadata: 'off' }, { seconds: 6 })
+    // Demand is 480/s; stages are limited from the second control cycle on.
     expect(figure(own, 'served')).toBeLessThan(300)
     expect(figure(own, 'held back by PADLL, p95')).toBeGreaterThan(100)
     expect(figure(off, 'served')).toBeGreaterThan(400)
@@ -95,8 +96,9 @@ haechi:
 jobs:
   - { id: 1.x.u1, clients: [1], op: read, size_kib: 4, pattern: { kind: poisson, rate: 1 } }
 `)
-    const [own, off] = [runOf(tenants, {}, { seconds: 5 }), runOf(tenants, { haechi: 'off' }, { seconds: 5 })]
-    // 15,000 are promised; bare, the node gives each client a quarter of 40,000.
+    const own = runOf(tenants, {}, { seconds: 5 })
+    const off = runOf(tenants, { haechi: 'off' }, { seconds: 5 })
+    // Reservations are 15,000; the bare node gives each client a quarter of 40,000.
     expect(figure(own, 'reservations kept')).toBeGreaterThan(0.9)
     expect(figure(off, 'reservations kept')).toBeCloseTo(2 / 3, 2)
     expect(figure(own, 'completed')).toBeGreaterThan(30_000)

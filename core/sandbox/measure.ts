@@ -1,20 +1,190 @@
-/** What is measured of a run: counters of the emulator, read at the edges of bins and of whole seconds. */
+/** Measurements of a run: counters of the emulator, read at the edges of bins and of whole seconds. */
 import { NS_PER_MS, NS_PER_S, sToNs } from '../base/units.ts'
 import type { EmulatedCluster } from '../emulator/cluster.ts'
 import type { EmulatedMdt } from '../emulator/mds.ts'
 import { isData } from '../emulator/operations.ts'
 import type { EmulatedOst } from '../emulator/oss.ts'
-import { JobWatch } from './measure-job.ts'
-import { planeFigures } from './measure-planes.ts'
-import { binOf, Binned, binsOf } from './measure-series.ts'
+import type { EmulatedJob } from '../emulator/workload.ts'
+import { processesOf } from '../emulator/scenario-ccpfs.ts'
+import { Tally } from '../sim/statistics.ts'
 import { Shares } from './measure-shares.ts'
-import type { RunReport, TargetReport } from './run-report.ts'
+import type { RunReport, TargetReport, JobReport, PlaneFigure } from './run-report.ts'
 
-/** What the run itself adds. */
+// Bins of a run's series: counters are read at their edges, so that a bin holds the events in it.
+
+/** Maximum points of one series. */
+const POINTS_MAX = 240
+/** Bin lengths with round numbers, s. */
+const STEPS: readonly number[] = [1, 2, 5].flatMap((m) => [-3, -2, -1, 0, 1, 2, 3, 4, 5, 6].map((e) => m * 10 ** e))
+
+/**
+ * Returns the length of a bin, s: 1 s, or a sixtieth of a short run, or long enough for 240 bins to cover the run.
+ *
+ * @param seconds  length of the run, > 0.
+ */
+export function binOf(seconds: number): number {
+  const least = Math.max(seconds / POINTS_MAX, Math.min(1, seconds / 60))
+  // Tolerance: 0.1 has no exact double.
+  return STEPS.filter((s) => s >= least * (1 - 1e-9)).sort((a, b) => a - b)[0] ?? least
+}
+
+export const binsOf = (seconds: number): number => Math.max(1, Math.ceil(seconds / binOf(seconds) - 1e-9))
+
+/** Increments of a monotonic counter by bin. */
+class Binned {
+  readonly #bins: Float64Array
+  #before = 0
+
+  constructor(count: number) {
+    this.#bins = new Float64Array(count)
+  }
+
+  /** Ends a bin with the counter at `total`. */
+  end(bin: number, total: number): void {
+    this.#bins[bin] = total - this.#before
+    this.#before = total
+  }
+
+  times(k: number): Float64Array {
+    return k === 1 ? this.#bins : this.#bins.map((n) => n * k)
+  }
+}
+
+// Figures of the planes besides the OSTs: metadata under PADLL, locks of the ccPFS, reservations of data nodes.
+
+/**
+ * @param seconds  simulated time so far.
+ *
+ * Figures: `metadata` served, op/s of all MDTs, and the p95 delay by PADLL's stages, ms; `locks` written and read,
+ * bytes/s, and the part of the processes' time that lock requests waited at the servers; `tokens` completed, I/O/s, and
+ * the part of the reserved I/Os that were done in their periods. For a client that wants less than its reservation, the
+ * wanted I/Os count.
+ */
+function planeFigures(cluster: EmulatedCluster, seconds: number): PlaneFigure[] {
+  return [...metadata(cluster, seconds), ...locks(cluster, seconds), ...tokens(cluster, seconds)]
+}
+
+function metadata({ mds, jobs, padll }: EmulatedCluster, seconds: number): PlaneFigure[] {
+  const served = mds.flatMap((m) => m.mdts).reduce((n, t) => n + t.servedRpcs, 0)
+  const figures: PlaneFigure[] = []
+  if (mds.length > 0) figures.push({ plane: 'metadata', what: 'served', unit: 'op/s', value: served / seconds })
+  if (!padll) return figures
+  const held = new Tally()
+  for (const j of jobs) held.merge(j.held)
+  const value = held.count === 0 ? NaN : held.quantile(0.95) / NS_PER_MS
+  return [...figures, { plane: 'metadata', what: 'held back by PADLL, p95', unit: 'ms', value }]
+}
+
+function locks({ ccpfs, scenario }: EmulatedCluster, seconds: number): PlaneFigure[] {
+  if (!ccpfs || !scenario.ccpfs) return []
+  const { total } = ccpfs.run
+  const processes = scenario.ccpfs.workloads.reduce((n, w) => n + processesOf(w), 0)
+  return [
+    { plane: 'locks', what: 'written', unit: 'B/s', value: total.writtenBytes / seconds },
+    { plane: 'locks', what: 'read', unit: 'B/s', value: total.readBytes / seconds },
+    { plane: 'locks', what: 'waiting for locks', unit: 'part', value: ccpfs.waitedNs / 1e9 / (seconds * processes) },
+  ]
+}
+
+function tokens({ dataNodes, sim }: EmulatedCluster, seconds: number): PlaneFigure[] {
+  if (dataNodes.length === 0) return []
+  let completed = 0
+  let promised = 0
+  let kept = 0
+  for (const d of dataNodes) {
+    const run = d.run(sim.now)
+    if (!run) continue
+    for (const { completed: by } of run.node.periods.items) {
+      run.clients.forEach((c, i) => {
+        const n = by[i] ?? 0
+        completed += n
+        if (c.outside || c.reservation === 0 || run.node.client(i)?.state !== 'active') return
+        const due = Math.min(c.reservation, askedOf(c, d.scenario.period_ms))
+        promised += due
+        kept += Math.min(n, due)
+      })
+    }
+  }
+  return [
+    { plane: 'tokens', what: 'completed', unit: 'I/O/s', value: completed / seconds },
+    { plane: 'tokens', what: 'reservations kept', unit: 'part', value: promised === 0 ? NaN : kept / promised },
+  ]
+}
+
+/** I/Os that a client wants in a period, by its workload; Infinity if unlimited. */
+function askedOf(
+  { workload: w }: EmulatedCluster['scenario']['haechi'][number]['clients'][number],
+  periodMs: number,
+): number {
+  if (w.kind === 'burst' || w.kind === 'constant') return w.per_period
+  if (w.kind === 'backlogged') return Infinity
+  const part = w.kind === 'on-off' ? w.on_ms / (w.on_ms + w.off_ms) : 1
+  // Random arrivals are sometimes below their mean: two deviations less still count.
+  const mean = (w.per_s * part * periodMs) / 1000
+  return Math.max(0, Math.floor(mean - 2 * Math.sqrt(mean)))
+}
+
+// One job of a run: its counters at the edges of bins and seconds, and the results.
+
+class JobWatch {
+  readonly job: EmulatedJob
+  readonly #bytes: Binned
+  readonly #rpcs: Binned
+  #starvedS = 0
+  #wasWaiting = false
+  #answered = 0
+
+  constructor(job: EmulatedJob, bins: number) {
+    this.job = job
+    this.#bytes = new Binned(bins)
+    this.#rpcs = new Binned(bins)
+  }
+
+  /** Ends a second: it is starved if something waited from its beginning and nothing was replied. */
+  endSecond(): void {
+    const { waits, waiting } = this.job
+    if (this.#wasWaiting && waits.count === this.#answered) this.#starvedS++
+    this.#wasWaiting = waiting > 0
+    this.#answered = waits.count
+  }
+
+  endBin(at: number): void {
+    this.#bytes.end(at, this.job.servedBytes)
+    this.#rpcs.end(at, this.job.servedRpcs)
+  }
+
+  /**
+   * Returns counts and series times `k`; waits unchanged.
+   *
+   * @param record    tokens lent (+) or borrowed (-); undefined without a ledger.
+   * @param fairRpcs  its fair share.
+   */
+  report(k: number, record: number | undefined, fairRpcs: number): JobReport {
+    const { scenario, servedRpcs, servedBytes, waits, wanted } = this.job
+    const wait = (q: number): number => (waits.count === 0 ? NaN : waits.quantile(q) / NS_PER_MS)
+    return {
+      jobId: scenario.id,
+      nodes: new Set(scenario.clients).size,
+      wantedRpcs: wanted * k,
+      servedRpcs: servedRpcs * k,
+      servedBytes: servedBytes * k,
+      fairRpcs: fairRpcs * k,
+      waitP50Ms: wait(0.5),
+      waitP95Ms: wait(0.95),
+      waitP99Ms: wait(0.99),
+      starvedS: this.#starvedS * k,
+      record: record === undefined ? NaN : record * k,
+      bytes: this.#bytes.times(k),
+      rpcs: this.#rpcs.times(k),
+    }
+  }
+}
+
+/** Values that the run itself adds. */
 export type Measured = Omit<RunReport, 'variant' | 'seed' | 'seconds' | 'thinning' | 'remarks' | 'events'>
 
 export interface MeasureOptions {
-  /** Of the run as it is reported, s. */
+  /** Length of the run as reported, s. */
   readonly seconds: number
   /** The simulation lasts a k-th of that. */
   readonly thinning: number
@@ -51,7 +221,7 @@ export class Measures {
     this.#shares = new Shares(cluster, targets)
   }
 
-  /** Instant at which it has to look next. */
+  /** Next time at which it must read counters. */
   get nextNs(): number {
     return Math.min(this.#binEndNs, (this.#second + 1) * NS_PER_S)
   }
@@ -75,7 +245,8 @@ export class Measures {
 
   /** @param records  tokens lent or borrowed by job; undefined without a ledger. */
   report(sloWaitMs: number, records: ReadonlyMap<string, number> | undefined): Measured {
-    const [seconds, k] = [this.#seconds, this.#thinning]
+    const seconds = this.#seconds
+    const k = this.#thinning
     const jobs = this.#jobs.map((j, i) => {
       const record = records && (records.get(j.job.scenario.id) ?? 0)
       return j.report(k, record, this.#shares.fairOf(i))
@@ -84,12 +255,13 @@ export class Measures {
     const sum = (values: readonly number[]): number => values.reduce((n, v) => n + v, 0)
     return {
       binS: binOf(seconds),
-      ...{ jobs, targets },
+      jobs,
+      targets,
       throughputRpcs: sum(jobs.map((j) => j.servedRpcs)) / seconds,
       throughputBps: sum(jobs.map((j) => j.servedBytes)) / seconds,
       jain: this.#shares.jain,
       starvedS: sum(jobs.map((j) => j.starvedS)),
-      // A job that nobody answered has no p95, and has waited for as long as it starved.
+      // A job without any reply has no p95; it has waited for as long as it starved.
       sloMisses: jobs.filter((j) => (j.servedRpcs > 0 ? j.waitP95Ms : (j.starvedS / k) * 1000) > sloWaitMs).length,
       utilisation: targets.length === 0 ? 0 : sum(targets.map((t) => t.utilisation)) / targets.length,
       planes: planeFigures(this.#cluster, seconds / k),

@@ -28,7 +28,7 @@ const ccpfs = (workload: string, clients = '[1, 2]'): string =>
 const node = (more: string, client = ''): string =>
   `haechi: [{ name: dn01, global_iops: 1570000, local_iops: 400000, ${more} clients: [{ name: c1${client} }] }]`
 
-describe('inputs beyond what the model was held against', () => {
+describe('inputs beyond the validated range of the model', () => {
   it('are none of a plain scenario', () => {
     expect(limits({})).toEqual([])
     expect(limits({ more: `${fork(60)}\n${ccpfs('pattern: strided, size_bytes: 65536')}` })).toEqual([])
@@ -39,7 +39,7 @@ describe('inputs beyond what the model was held against', () => {
     expect(limits({ control: 'max_rate: 1000000' })).toEqual([['rule rate', '', 'above', 1_000_000]])
     expect(limits({ control: 'max_rate: 999999' })).toEqual([])
     expect(limits({ control: 'max_rate: 900, period_ms: 50' })).toEqual([['controller period', '', 'below', 50]])
-    // A period that no controller uses says nothing.
+    // A period that no controller uses is not reported.
     expect(limits({ control: 'max_rate: 900, period_ms: 50, controller: none' })).toEqual([])
   })
 

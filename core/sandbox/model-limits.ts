@@ -1,12 +1,12 @@
 /**
- * Inputs beyond what each part of the model was held against: rates, periods, how many take part, patterns of locks, the mix of reads and
- * writes. Inside these bounds its figures were compared with published or measured ones; outside it still runs, and what it says is a
- * guess. Sizes of Lustre's RPCs have a room of their own (model-range.ts).
+ * Inputs beyond the validated range of each part of the model: rates, periods, numbers of participants, lock patterns,
+ * the mix of reads and writes. Within these bounds its results were compared with published or measured ones; outside
+ * it still runs, with low confidence. Sizes of Lustre's RPCs are checked in model-range.ts.
  */
 import { ADAPTBF } from '../controllers/registry.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 
-/** What an input is; its words and its unit are the console's. */
+/** Kinds of input; names and units for display are the console's. */
 export type LimitedInput =
   | 'rule rate'
   | 'controller period'
@@ -19,24 +19,24 @@ export type LimitedInput =
   | 'token clients'
   | 'token writes'
 
-/** One input beyond a bound; `apart`: it is of a kind for which there is no model. */
+/** One input beyond a bound; `apart`: it is of a kind without a model. */
 export interface Limit {
-  /** Job of Lustre whose figures are a guess and that could be left out; empty: it is of no single one. */
+  /** Lustre job with low-confidence results that could be omitted; empty if it is not a single job. */
   readonly jobId: string
-  /** Whose input it is: a job, a data node, a client of one; empty: of the whole cluster. */
+  /** Subject of the input: a job, a data node, a client of one; empty for the whole cluster. */
   readonly of: string
   readonly plane: 'lustre' | 'padll' | 'locks' | 'tokens'
   readonly input: LimitedInput
-  /** RPC/s, ms, bytes, a count, or a share 0..1, as the input has it. */
+  /** RPC/s, ms, bytes, a count, or a share 0..1, by input. */
   readonly value: number
   readonly least: number | null
   readonly most: number | null
   readonly side: 'below' | 'above' | 'apart'
 }
 
-/** Bounds, with where they come from. */
+/** Bounds, with their sources. */
 export const LIMITS = {
-  /** RPC/s that a rule of TBF takes: 1 to 999,999. */
+  /** Rates that a TBF rule accepts, RPC/s: 1 to 999,999. */
   ruleRate: { least: null, most: 999_999 },
   /** AdapTBF was reproduced with dt = 100 ms; one cycle costs 25 ms (paper IV-G), which the model does not charge. */
   controllerPeriodMs: { least: 100, most: null },
@@ -50,7 +50,7 @@ export const LIMITS = {
   tokenPeriodMs: { least: 1_000, most: 1_000 },
   tokenClients: { least: null, most: 10 },
 } as const
-/** Partial pages that an append writes are read first, which is not modelled. */
+/** Partial pages that an append writes are read first, which is not modeled. */
 const PAGE_BYTES = 4096
 
 type Bound = { readonly least: number | null; readonly most: number | null }
@@ -69,11 +69,12 @@ function lustreLimits({ control, jobs, fork }: Scenario): Limit[] {
     ...beyond({ ...whole, input: 'rule rate' }, control.max_rate, LIMITS.ruleRate),
     ...(control.controller === ADAPTBF ? beyond(period, control.period_ms, LIMITS.controllerPeriodMs) : []),
     ...jobs.flatMap(({ id, pattern }) =>
-      // How often a burst comes is observed only where two of them were.
+      // The interval of bursts is observed only if there were two.
       fork === undefined || pattern.kind !== 'bursts'
         ? []
         : beyond({ jobId: id, of: id, plane: 'lustre', input: 'burst interval' }, pattern.every_s * 1000, {
-            ...{ least: null, most: fork.span_s * 1000 },
+            least: null,
+            most: fork.span_s * 1000,
           }),
     ),
   ]
@@ -108,7 +109,7 @@ function tokenLimits({ haechi }: Scenario): Limit[] {
   })
 }
 
-/** Inputs beyond a bound: those of the Lustre cluster first, then of the planes beside it. */
+/** Returns inputs beyond a bound: those of the Lustre cluster first, then those of the other planes. */
 export function limitsOf(scenario: Scenario): Limit[] {
   const cycle = scenario.padll?.interval_ms
   const whose = { jobId: '', of: '', plane: 'padll', input: 'control cycle' } as const

@@ -1,20 +1,23 @@
 /**
- * Inputs of a scenario that lie outside what the model was fitted on, or outside what Lustre does: what it says of their jobs is a
- * guess. A fork knows the sizes of the RPCs that made up the load its devices are fitted on; a scenario that was written is fitted
- * on nothing, so only the bounds of Lustre itself hold for it.
+ * Inputs of a scenario outside the range that the model was fitted on, or outside Lustre's limits: results of their
+ * jobs have low confidence. A fork knows the RPC sizes in the load that its devices are fitted on; a written scenario
+ * is fitted on nothing, so only Lustre's bounds apply to it.
  */
 import { parseDocument, isMap, isSeq } from 'yaml'
 import { isData } from '../emulator/operations.ts'
 import type { Scenario } from '../emulator/scenario.ts'
 
-/** Largest bulk RPC that a release carries: 16 MiB (PTLRPC_MAX_BRW_SIZE). */
+/** Largest bulk RPC of a release: 16 MiB (PTLRPC_MAX_BRW_SIZE). */
 const RPC_MOST_KIB = 16_384
-/** Part of the load at each end that a fit does not rest on. */
+/** Part of the load at each end that a fit ignores. */
 const EDGE = 0.025
-/** Service times of sizes up to twice as far are still interpolated well enough: sizes are told apart by powers of two. */
+/**
+ * Service times of sizes up to twice as far are still interpolated well enough: sizes are distinguished by powers of
+ * two.
+ */
 const MARGIN = 2
 
-/** One input that is outside. Sizes in KiB. */
+/** One input outside its bounds. Sizes in KiB. */
 export interface Outside {
   readonly jobId: string
   readonly input: 'rpc size'
@@ -22,13 +25,13 @@ export interface Outside {
   readonly least: number | null
   readonly most: number
   readonly side: 'below' | 'above'
-  /** How many times it lies beyond the bound. */
+  /** Ratio to the bound. */
   readonly times: number
-  /** fitted: what was observed. lustre: what servers and clients do. */
+  /** fitted: observed range. lustre: limits of servers and clients. */
   readonly bound: 'fitted' | 'lustre'
 }
 
-/** Sizes between which nearly all of the observed load lies, KiB; undefined without data RPCs. */
+/** Range of sizes that contains nearly all of the observed load, KiB; undefined without data RPCs. */
 export function fittedSizes(
   jobs: readonly { readonly kib: number; readonly rpcs: number }[],
 ): readonly [number, number] | undefined {
@@ -44,7 +47,7 @@ export function fittedSizes(
   return undefined
 }
 
-/** Inputs that are outside, in the order of the jobs. */
+/** Returns inputs outside their bounds, in the order of the jobs. */
 export function outsideOf({ jobs, fork }: Pick<Scenario, 'jobs' | 'fork'>): Outside[] {
   const [least, most] = fork?.size_kib ?? [null, null]
   return jobs.flatMap((job): Outside[] => {
@@ -57,7 +60,11 @@ export function outsideOf({ jobs, fork }: Pick<Scenario, 'jobs' | 'fork'>): Outs
     if (job.size_kib > RPC_MOST_KIB)
       return [
         {
-          ...{ ...base, least: null, most: RPC_MOST_KIB, side: 'above', bound: 'lustre' },
+          ...base,
+          least: null,
+          most: RPC_MOST_KIB,
+          side: 'above',
+          bound: 'lustre',
           times: job.size_kib / RPC_MOST_KIB,
         },
       ]
@@ -65,7 +72,7 @@ export function outsideOf({ jobs, fork }: Pick<Scenario, 'jobs' | 'fork'>): Outs
   })
 }
 
-/** The text without these jobs; everything else of it stays, comments too. The text must be YAML. */
+/** Returns the text without these jobs; everything else stays, including comments. The text must be YAML. */
 export function leaveOut(text: string, jobIds: ReadonlySet<string>): string {
   const document = parseDocument(text, { uniqueKeys: false })
   const jobs = document.get('jobs')

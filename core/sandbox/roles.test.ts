@@ -5,7 +5,11 @@ import { maxMinShares } from './max-min.ts'
 import { rolesOf, type BaselineJob } from './roles.ts'
 
 const job = (jobId: string, more: Partial<BaselineJob>): BaselineJob => ({
-  ...{ jobId, isData: true, fairRpcs: 0, servedRpcs: 0, waitP95Ms: 10 },
+  jobId,
+  isData: true,
+  fairRpcs: 0,
+  servedRpcs: 0,
+  waitP95Ms: 10,
   ...more,
 })
 
@@ -78,7 +82,8 @@ describe('roles', () => {
 
   it('have a hog without a victim where nobody who waits lacks anything', () => {
     expect(rolesOf([hog, job('a', { fairRpcs: 4000, servedRpcs: 0, waitP95Ms: NaN })])).toEqual({
-      ...{ hog: '4690.hog', victim: undefined },
+      hog: '4690.hog',
+      victim: undefined,
     })
   })
 

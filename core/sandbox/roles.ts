@@ -1,4 +1,6 @@
-/** Who takes more than its fair share of the baseline, and who suffers from that. */
+/**
+ * Roles of a comparison: the job that takes more than its fair share of the baseline, and the job that suffers from it.
+ */
 import { byCodeUnit } from '../base/order.ts'
 
 /** A job of the baseline, medians over the seeds. */
@@ -16,21 +18,21 @@ export interface Roles {
   readonly victim: string | undefined
 }
 
-/** What a job must have beyond its share to be called a hog, as a part of everything that was served. */
+/** Minimum excess of a hog over its share, as a part of everything served. */
 export const HOG_LEAST = 0.01
-/** What a job must lack of its share to be a victim, RPCs. */
+/** Minimum deficit of a victim below its share, RPCs. */
 export const VICTIM_LEAST = 1
 
 const NOBODY: Roles = { hog: undefined, victim: undefined }
 
 /**
- * The roles of a comparison, from its baseline alone, so that a variant cannot change whom it is judged by.
+ * Returns the roles of a comparison, from its baseline alone, so that a variant cannot change the jobs it is judged by.
  *
- * hog: the job with the most RPCs above its fair share, if these are at least HOG_LEAST of all.
- * victim: of the jobs that were served at least VICTIM_LEAST RPCs less than their fair share, the one with the longest p95 wait.
- * Without a hog there is none.
+ * hog: the job with the most RPCs above its fair share, if these are at least HOG_LEAST of all. victim: of the jobs
+ * that were served at least VICTIM_LEAST RPCs less than their fair share, the one with the longest p95 wait. Without a
+ * hog there is none.
  *
- * Only jobs that read or write are compared, because they share the OSTs; where there are none, all.
+ * Only jobs that read or write are compared, because they share the OSTs; all jobs if none does.
  */
 export function rolesOf(all: readonly BaselineJob[]): Roles {
   const data = all.filter((j) => j.isData)

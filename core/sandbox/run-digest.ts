@@ -1,20 +1,20 @@
 /**
- * What is kept of a run beside hundreds of others: its figures, one row of numbers a job, and the series of the few jobs that a
- * chart shows. A whole report holds two series for each job, which 1,200 runs of 2,000 jobs have no room for.
+ * Digest of a run among hundreds of others: its metrics, one row of numbers per job, and the series of the few jobs in
+ * a chart. A whole report holds two series per job, too much for 1,200 runs of 2,000 jobs.
  */
 import { byCodeUnit } from '../base/order.ts'
 import type { JobReport, PlaneFigure, RunReport } from './run-report.ts'
 
-/** Jobs of a table; the rest is summed. */
+/** Jobs in a table; the rest is summed. */
 export const TABLE_JOBS = 2000
-/** Jobs of a chart; the rest is `other`. */
+/** Jobs in a chart; the rest is `other`. */
 export const CHART_JOBS = 7
 /** Points of a chart: `POINTS_MAX` of the contract. */
 export const CHART_POINTS = 240
-/** Remarks of a run. */
+/** Maximum remarks of a run. */
 const REMARKS = 20
 
-/** Which jobs have rows and which have series: the same in every run of a comparison. */
+/** Jobs with rows and jobs with series: the same in every run of a comparison. */
 export interface DigestPlan {
   readonly table: readonly string[]
   readonly chart: readonly string[]
@@ -33,10 +33,10 @@ export const COLUMNS = [
   'record',
 ] as const
 export type Column = (typeof COLUMNS)[number]
-/** shape [jobs of the plan's table]; NaN: not measured. */
+/** shape [jobs of the plan's table]; NaN if not measured. */
 export type JobColumns = Readonly<Record<Column, Float64Array>>
 
-/** Figures of a whole run. */
+/** Metrics of a whole run. */
 export const FIGURES = ['throughputBps', 'throughputRpcs', 'jain', 'starvedS', 'sloMisses', 'utilisation'] as const
 export type Figure = (typeof FIGURES)[number]
 
@@ -48,7 +48,7 @@ export interface RunDigest {
   readonly events: number
   readonly figures: Readonly<Record<Figure, number>>
   readonly jobs: JobColumns
-  /** Jobs outside the table, together. */
+  /** Jobs outside the table, summed. */
   readonly rest: { readonly jobs: number; readonly servedRpcs: number; readonly servedBytes: number }
   readonly chart: {
     readonly binS: number
@@ -66,7 +66,10 @@ const largest = (jobs: readonly JobReport[], by: (j: JobReport) => number, most:
     .slice(0, most)
     .map((j) => j.jobId)
 
-/** The plan of a comparison, from one run of its baseline: charts of those that moved most, rows of those that wished for most. */
+/**
+ * Creates the plan of a comparison from one run of its baseline: charts of the jobs that moved most bytes, rows of
+ * those that wanted most RPCs.
+ */
 export const planOf = (baseline: RunReport): DigestPlan => ({
   table: largest(baseline.jobs, (j) => j.wantedRpcs, TABLE_JOBS),
   chart: largest(baseline.jobs, (j) => j.servedBytes, CHART_JOBS),
@@ -90,7 +93,7 @@ function chartOf(report: RunReport, { chart }: DigestPlan): RunDigest['chart'] {
   return { binS: report.binS * each, bytes }
 }
 
-/** The digest of a run under a plan. */
+/** Creates the digest of a run under a plan. */
 export function digestOf(report: RunReport, plan: DigestPlan): RunDigest {
   const { variant, seed, seconds, thinning, events, planes } = report
   const row = new Map(plan.table.map((jobId, i) => [jobId, i]))
@@ -107,13 +110,20 @@ export function digestOf(report: RunReport, plan: DigestPlan): RunDigest {
     }
   }
   return {
-    ...{ variant, seed, seconds, thinning, events, jobs, rest, planes },
+    variant,
+    seed,
+    seconds,
+    thinning,
+    events,
+    jobs,
+    rest,
+    planes,
     figures: Object.fromEntries(FIGURES.map((name) => [name, report[name]])) as Record<Figure, number>,
     chart: chartOf(report, plan),
     remarks: report.remarks.slice(0, REMARKS),
   }
 }
 
-/** Memory of a digest that can be handed to another thread instead of copied. */
+/** Buffers of a digest that can be transferred to another thread instead of copied. */
 export const buffersOf = ({ jobs, chart }: RunDigest): ArrayBuffer[] =>
   [...COLUMNS.map((name) => jobs[name]), ...chart.bytes].map((a) => a.buffer as ArrayBuffer)

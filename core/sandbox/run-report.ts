@@ -1,21 +1,23 @@
-/** What one run of a scenario under one variant and one seed gave: plain data that crosses threads and files. */
+/**
+ * Result of one run of a scenario under one variant and one seed: plain data for transfer between threads and files.
+ */
 
 /** Times are simulated; counts are of the whole run, weighted by the scenario's thinning. */
 export interface JobReport {
   readonly jobId: string
-  /** Compute nodes: what its share is weighted by. */
+  /** Compute nodes: the weight of its share. */
   readonly nodes: number
-  /** RPCs that its processes wished for, and those that were served, data and metadata. */
+  /** RPCs wanted by its processes, and served ones, data and metadata. */
   readonly wantedRpcs: number
   readonly servedRpcs: number
   readonly servedBytes: number
-  /** Its weighted max-min fair share of what its targets served, RPCs (`FairShares`). */
+  /** Its weighted max-min fair share of its targets' service, RPCs (`FairShares`). */
   readonly fairRpcs: number
-  /** From the wish of the process to the reply, ms; NaN when nothing was served. */
+  /** Time from the process's request to the reply, ms; NaN if nothing was served. */
   readonly waitP50Ms: number
   readonly waitP95Ms: number
   readonly waitP99Ms: number
-  /** Whole seconds in which something of it waited and nothing was served. */
+  /** Whole seconds with waiting RPCs and no service. */
   readonly starvedS: number
   /** Tokens lent (+) or borrowed (-) at the end; NaN without a ledger. */
   readonly record: number
@@ -28,15 +30,15 @@ export interface JobReport {
 export interface TargetReport {
   readonly name: string
   readonly servedRpcs: number
-  /** Share of the time in which the device was at work, 0..1. */
+  /** Busy share of the device, 0..1. */
   readonly utilisation: number
-  /** Mean time of an RPC on the device with its queue there, ms; NaN without RPCs. */
+  /** Mean time of an RPC on the device including its queue, ms; NaN without RPCs. */
   readonly serviceMs: number
   /** RPCs served in each bin. */
   readonly rpcs: Float64Array
 }
 
-/** A figure of one of the other planes: `metadata` (PADLL), `locks` (ccPFS), `tokens` (Haechi). */
+/** Metric of one of the other planes: `metadata` (PADLL), `locks` (ccPFS), `tokens` (Haechi). */
 export interface PlaneFigure {
   readonly plane: 'metadata' | 'locks' | 'tokens'
   readonly what: string
@@ -51,17 +53,17 @@ export interface RunReport {
   readonly seconds: number
   /** Length of a bin of the series, s; the first covers [0, binS). */
   readonly binS: number
-  /** RPCs that one simulated RPC stands for. */
+  /** RPCs that one simulated RPC represents. */
   readonly thinning: number
   readonly jobs: readonly JobReport[]
   readonly targets: readonly TargetReport[]
   readonly throughputRpcs: number
   readonly throughputBps: number
-  /** Jain's index of what each job was served over its max-min fair share by nodes; NaN with fewer than two jobs. */
+  /** Jain's index of each job's served RPCs over its max-min fair share by nodes; NaN with fewer than two jobs. */
   readonly jain: number
   /** Job-seconds. */
   readonly starvedS: number
-  /** Jobs whose p95 wait is longer than the objective, and those that starved for longer without any answer. */
+  /** Jobs whose p95 wait exceeds the objective, and those that starved for longer without any reply. */
   readonly sloMisses: number
   /** Mean over the targets, 0..1. */
   readonly utilisation: number

@@ -1,15 +1,15 @@
-/** What one run of a scenario is asked for. */
+/** Task of one run of a scenario. */
 import type { Variant } from './variant.ts'
 
 export interface RunTask {
   readonly variant: Variant
-  /** Of the variant in its list; 0 is the baseline. */
+  /** Index of the variant in its list; 0 is the baseline. */
   readonly index: number
   readonly seed: number
-  /** Simulated, > 0; with thinning, what the run stands for. */
+  /** Simulated time, > 0; with thinning, the time that the run represents. */
   readonly seconds: number
-  /** A job whose p95 wait is longer misses the objective, ms. */
+  /** Objective: a job with a longer p95 wait misses it, ms. */
   readonly sloWaitMs: number
-  /** Most events of the simulation. @default 50 million */
+  /** Maximum events of the simulation. @default 50 million */
   readonly eventsMax?: number | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * One run of the sandbox as comparisons make them, 60 s of 200 jobs on 8 OSTs of 4 OSSes, about 2,000 RPC/s; beside it the same
- * world without a policy. And how the time grows with the number of jobs when each asks for as much as before.
+ * One run of the sandbox as in comparisons, 60 s of 200 jobs on 8 OSTs of 4 OSSes, about 2,000 RPC/s; for comparison
+ * the same world without a policy. Also the growth of time with the number of jobs of constant demand each.
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { busyScenario } from '../../bench/busy-scenario.ts'
@@ -18,8 +18,16 @@ let seed = 0
 /** Time of one run, ms. */
 function timed(now: () => number, jobs: number, controller: Variant['controller']): { ms: number; rpcs: number } {
   const variant: Variant = {
-    ...{ name: controller, controller, maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-    ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+    name: controller,
+    controller,
+    maxRate: null,
+    periodMs: null,
+    adaptbf: {},
+    rules: [],
+    metadata: null,
+    haechi: 'scenario',
+    locks: null,
+    onS: 0,
   }
   const scenario = SCENARIOS.get(jobs) as Scenario
   const began = now()
@@ -31,7 +39,9 @@ function timed(now: () => number, jobs: number, controller: Variant['controller'
 
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'sandbox.run', unit: 'ms', runs: 5 },
+    id: 'sandbox.run',
+    unit: 'ms',
+    runs: 5,
     run: (now: () => number) => timed(now, 200, ADAPTBF).ms,
     baseline: (now: () => number) => timed(now, 200, 'none').ms,
     note: `One run as comparisons make them: ${SECONDS} s of 200 jobs, every RPC, under AdapTBF.`,
@@ -39,7 +49,9 @@ export const benches: readonly (Bench | Growth)[] = [
     limit: LIMIT,
   },
   {
-    ...{ id: 'sandbox.rpc', unit: 'us/RPC', runs: 5 },
+    id: 'sandbox.rpc',
+    unit: 'us/RPC',
+    runs: 5,
     run: (now: () => number) => {
       const { ms, rpcs } = timed(now, 200, ADAPTBF)
       return (ms * 1000) / (rpcs * SECONDS)
@@ -48,7 +60,11 @@ export const benches: readonly (Bench | Growth)[] = [
     limit: LIMIT,
   },
   {
-    ...{ id: 'sandbox.growth', unit: 'exponent', sizes: [50, 200, 800], axis: 'size', runs: 5 },
+    id: 'sandbox.growth',
+    unit: 'exponent',
+    sizes: [50, 200, 800],
+    axis: 'size',
+    runs: 5,
     cost: (now: () => number, jobs: number) => timed(now, jobs, ADAPTBF).ms,
     note: `${SECONDS} s by the number of jobs, each asking for as much as before, a target for every 25 of them; 1 is linear.`,
     limit:

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EmulatedCluster } from '../emulator/cluster.ts'
 import { ModelControl } from './control-model.ts'
-import { binOf, binsOf } from './measure-series.ts'
 import { runVariant } from './run.ts'
 import { AS_IT_IS, HOG_AND_OTHERS, jobOf, runOf, scenarioOf } from '#tests/kits/core/sandbox/small-run.ts'
 import type { Variant } from './variant.ts'
+import { binOf, binsOf } from './measure.ts'
 
 const SMALL = scenarioOf(HOG_AND_OTHERS)
 const sum = (values: Iterable<number>): number => [...values].reduce((s, v) => s + v, 0)
@@ -35,14 +35,15 @@ describe('runVariant', () => {
       expect(t.utilisation).toBeLessThanOrEqual(1)
       expect(t.serviceMs).toBeGreaterThan(6)
     }
-    // A reply is a latency later at the client than at the device.
+    // The client sees a reply one latency later than the device.
     expect(sum(r.targets.map((t) => t.servedRpcs)) - sum(r.jobs.map((j) => j.servedRpcs))).toBeLessThan(70)
     expect(r.throughputRpcs).toBeCloseTo(sum(r.jobs.map((j) => j.servedRpcs)) / 8, 9)
     expect(sum(r.jobs.map((j) => j.record))).toBe(0)
   })
 
   it('shows what a policy does: the hog gives way, and fairness rises', () => {
-    const [none, fair] = [runOf(SMALL), runOf(SMALL, { controller: 'adaptbf' })]
+    const none = runOf(SMALL)
+    const fair = runOf(SMALL, { controller: 'adaptbf' })
     expect(jobOf(fair, '1.hog.u1').servedRpcs).toBeLessThan(jobOf(none, '1.hog.u1').servedRpcs)
     expect(jobOf(fair, '2.calm.u2').waitP95Ms).toBeLessThan(jobOf(none, '2.calm.u2').waitP95Ms)
     expect(fair.jain).toBeGreaterThan(none.jain)
@@ -54,10 +55,10 @@ describe('runVariant', () => {
     const one = scenarioOf([HOG_AND_OTHERS[0]!.replace('processes: 16', 'processes: 1')], {
       rest: 'faults: [{ what: disk-stops, target: s-OST0000, at_s: 1.5, for_s: 4 }, { what: disk-stops, target: s-OST0001, at_s: 1.5, for_s: 4 }, { what: disk-stops, target: s-OST0002, at_s: 1.5, for_s: 4 }, { what: disk-stops, target: s-OST0003, at_s: 1.5, for_s: 4 }]',
     })
-    // From 2 s to 5 s nothing comes back: three whole seconds.
+    // From 2 s to 5 s nothing is replied: three whole seconds.
     expect(runOf(one).starvedS).toBe(3)
     expect(runOf(SMALL, {}, { sloWaitMs: 1e9 }).sloMisses).toBe(0)
-    // Nobody is answered: no wait was measured, and everybody waits for longer than the objective.
+    // No replies: no wait was measured, and every job waits for longer than the objective.
     const stopped = scenarioOf(HOG_AND_OTHERS, {
       rest: `faults: [${[0, 1, 2, 3].map((n) => `{ what: disk-stops, target: s-OST000${n}, at_s: 0 }`).join(',')}]`,
     })
@@ -78,9 +79,9 @@ describe('a variant', () => {
       runOf(scenarioOf(HOG_AND_OTHERS, { control: '{ max_rate: 300 }' }), { controller: 'adaptbf' }),
       '1.hog.u1',
     )
-    // Until then AdapTBF decides: the file says enforce.
+    // Until then AdapTBF decides: the file has enforce.
     expect(between(hog.rpcs, r.binS, 0, 4)).toBe(between(own.rpcs, r.binS, 0, 4))
-    // Two servers let it have 25/s each, and what threads had taken before.
+    // Each of two servers allows it 25/s, plus RPCs that threads had taken before.
     expect(between(hog.rpcs, r.binS, 5, 8)).toBeLessThanOrEqual(3 * 50 + 6)
     expect(between(hog.rpcs, r.binS, 5, 8)).toBeGreaterThan(3 * 50 - 20)
   })
@@ -108,7 +109,7 @@ describe('a variant', () => {
     ])
   })
 
-  it('is told where it finds nothing to change', () => {
+  it('is reported if it has no effect', () => {
     const r = runOf(SMALL, { metadata: 'psfa', locks: 'seqdlm', haechi: 'off' })
     expect(r.remarks).toHaveLength(3)
     expect(r.jobs).toEqual(runOf(SMALL).jobs)
@@ -173,12 +174,12 @@ describe('what cannot run', () => {
 
   it('ends with a value that says why', () => {
     expect(fails({})).toBeUndefined()
-    expect(fails({}, { seconds: 0 })).toContain('SANDBOX_CANNOT_RUN: it is to last 0 s')
+    expect(fails({}, { seconds: 0 })).toContain('SANDBOX_CANNOT_RUN: a length of 0 s')
     expect(fails({}, { seconds: NaN })).toContain('SANDBOX_CANNOT_RUN')
     expect(fails({}, { seed: 0.5 })).toContain('seed')
     expect(fails({ maxRate: -1 })).toContain('-1 RPC/s')
     expect(fails({ periodMs: 0 })).toContain('SANDBOX_CANNOT_RUN')
-    expect(fails({ onS: -1 })).toContain('begin at -1 s')
+    expect(fails({ onS: -1 })).toContain('start at -1 s')
     expect(fails({ adaptbf: { spill: true } })).toContain('SANDBOX_CANNOT_RUN')
     expect(fails({ adaptbf: { overdraft: 2 } })).toContain('overdraft')
     expect(fails({}, { eventsMax: 100 })).toContain('SANDBOX_TOO_LARGE')
@@ -189,7 +190,8 @@ describe('the bins of a series', () => {
   it('cover the run, and are at most 240', () => {
     fc.assert(
       fc.property(fc.double({ min: 0.01, max: 1e6, noNaN: true }), (seconds) => {
-        const [bin, count] = [binOf(seconds), binsOf(seconds)]
+        const bin = binOf(seconds)
+        const count = binsOf(seconds)
         expect(count).toBeLessThanOrEqual(240)
         expect(bin * count).toBeGreaterThanOrEqual(seconds * (1 - 1e-8))
         expect(bin * (count - 1)).toBeLessThan(seconds)

@@ -1,35 +1,98 @@
 /**
- * One run: a scenario under one variant and one seed, from its start for so many simulated seconds.
+ * One run: a scenario under one variant and one seed, from its start for a number of simulated seconds.
  *
- * Pure and synchronous: the same input gives the same report, byte for byte. The world is the emulator's, RPC by RPC, without
- * the books that only its parameters show; controllers act on it without a shell between.
+ * Pure and synchronous: the same input gives the same report, byte for byte. The world is the emulator's, RPC by RPC,
+ * without the counters that only its parameters show; controllers act on it without a shell between.
  */
 import { fail, InvariantError, ok, type Failure, type Result } from '../base/result.ts'
 import { sToNs } from '../base/units.ts'
 import { EmulatedCluster } from '../emulator/cluster.ts'
 import type { Scenario } from '../emulator/scenario.ts'
+import { LOCK_MANAGERS, type LockManagerName } from '../emulator/scenario-ccpfs.ts'
+import type { Algorithm } from '../padll/algorithms/algorithm.ts'
 import { checkRun } from './run-check.ts'
-import { variedScenario } from './run-scenario.ts'
 import { ModelControl } from './control-model.ts'
 import { Measures } from './measure.ts'
 import type { RunReport } from './run-report.ts'
 import { thinned, thinnedVariant } from './thinning.ts'
 import type { RunTask } from './run-task.ts'
+import type { Variant } from './variant.ts'
+
+// Scenario of a variant: settings that do not change during a run are applied before it starts.
+
+/** Names of PADLL's algorithms here and in its own code. */
+const ALGORITHM_OF: Readonly<Record<Exclude<NonNullable<Variant['metadata']>, 'off'>, Algorithm>> = {
+  static: 'static',
+  uniform: 'uniform',
+  priority: 'priority',
+  proportional: 'psharing',
+  psfa: 'psfa',
+}
+
+interface VariedScenario {
+  readonly scenario: Scenario
+  /** Settings of the variant without an effect in the scenario. */
+  readonly remarks: readonly string[]
+}
+
+/**
+ * The scenario with the metadata algorithm, the lock manager and the data nodes of a variant. They apply for the whole
+ * run; only the controller of the OSTs and the rules of a variant wait for its `onS`.
+ *
+ * `off` removes the stages from the jobs, and the metadata rules from the servers. Data nodes without QoS are bare
+ * ones.
+ */
+function variedScenario(scenario: Scenario, { metadata, locks, haechi }: Variant): VariedScenario {
+  const remarks: string[] = []
+  let varied = scenario
+  if (metadata !== null) {
+    if (!scenario.padll && !scenario.control.metadata) remarks.push(nothing(`metadata ${metadata}`, 'PADLL'))
+    varied = withMetadata(varied, metadata)
+  }
+  if (locks !== null) {
+    if (!scenario.ccpfs) remarks.push(nothing(`the lock manager ${locks}`, 'ccPFS'))
+    else if (isManager(locks)) varied = { ...varied, ccpfs: { ...scenario.ccpfs, manager: locks } }
+    else remarks.push(`unknown lock manager ${locks}: the scenario's is used`)
+  }
+  if (haechi === 'off') {
+    if (scenario.haechi.length === 0) remarks.push(nothing('haechi off', 'data nodes'))
+    varied = { ...varied, haechi: scenario.haechi.map((n) => ({ ...n, variant: 'bare' as const })) }
+  }
+  return { scenario: varied, remarks }
+}
+
+const nothing = (what: string, part: string): string => `${what} has no effect: the scenario has no ${part}`
+const isManager = (name: string): name is LockManagerName => (LOCK_MANAGERS as readonly string[]).includes(name)
+
+function withMetadata(scenario: Scenario, metadata: NonNullable<Variant['metadata']>): Scenario {
+  const { padll, control, jobs, ...rest } = scenario
+  if (metadata === 'off') {
+    const { metadata: _, ...others } = control
+    return { ...rest, control: others, jobs: jobs.map(({ stages: __, ...j }) => j) }
+  }
+  const algorithm = ALGORITHM_OF[metadata]
+  return {
+    ...rest,
+    jobs,
+    control: control.metadata ? { ...control, metadata: { ...control.metadata, algorithm } } : control,
+    ...(padll ? { padll: { ...padll, algorithm } } : {}),
+  }
+}
 
 export type { RunTask } from './run-task.ts'
 
 const EVENTS_MAX = 50e6
-/** I/Os of a data node that take as long as one event of the rest. */
+/** I/Os of a data node that cost as much time as one event of the rest. */
 const IOS_PER_EVENT = 8
-/** Longest remark, and most of them. */
+/** Maximum length and number of remarks. */
 const REMARK = { length: 400, count: 50 } as const
 
 /**
- * Runs a scenario under a variant. What a server refuses of the variant is a remark in the report.
+ * Runs a scenario under a variant. Rules of the variant that a server refuses become remarks in the report.
  *
- * Failures: SANDBOX_CANNOT_RUN, with the reason; SANDBOX_TOO_LARGE when the run takes more events than it may.
+ * Failures: SANDBOX_CANNOT_RUN, with the reason; SANDBOX_TOO_LARGE if the run exceeds its number of events.
  *
- * @param scenario  with its `thinning`: time is compressed so many times, and counts are stretched back (see `thinned`).
+ * @param scenario  with its `thinning`: time is compressed by this factor, and counts are scaled back (see `thinned`).
  */
 export function runVariant(scenario: Scenario, task: RunTask): Result<RunReport> {
   const checked = checkRun(task)
@@ -37,7 +100,7 @@ export function runVariant(scenario: Scenario, task: RunTask): Result<RunReport>
   try {
     return run(scenario, task)
   } catch (e) {
-    // A promise that the model broke to itself ends this run and no other.
+    // A violated invariant of the model ends this run only.
     if (e instanceof InvariantError) return cannotRun(e.message)
     throw e
   }
@@ -65,7 +128,10 @@ function run(scenario: Scenario, task: RunTask): Result<RunReport> {
     if (nextNs >= control.nextNs) control.step(nextNs)
   }
   return ok({
-    ...{ variant: task.index, seed, seconds, thinning: k },
+    variant: task.index,
+    seed,
+    seconds,
+    thinning: k,
     ...measures.report(task.sloWaitMs, control.records()),
     remarks: [...remarks],
     events: eventsOf(cluster),
@@ -83,15 +149,15 @@ const cannotRun = (why: string): { readonly ok: false; readonly error: Failure }
     code: 'SANDBOX_CANNOT_RUN',
     what: 'The scenario cannot be run',
     why,
-    unaffected: 'Other variants and seeds run.',
+    unaffected: 'Other variants and seeds still run.',
     next: 'Correct the scenario or the variant, and run it again.',
   })
 
 const tooLarge = (events: number, atS: number): { readonly ok: false; readonly error: Failure } =>
   fail({
     code: 'SANDBOX_TOO_LARGE',
-    what: `The run was ended after ${events} events, ${atS.toFixed(1)} s into it`,
-    why: 'it would take minutes, and there are more runs',
-    unaffected: 'Other variants and seeds run.',
+    what: `The run was stopped after ${events} events, at ${atS.toFixed(1)} s`,
+    why: 'it would take minutes, and more runs are waiting',
+    unaffected: 'Other variants and seeds still run.',
     next: 'Run fewer seconds, or set thinning in the scenario: 4 simulates a quarter of the time at the same rates.',
   })

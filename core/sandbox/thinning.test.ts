@@ -6,7 +6,7 @@ import { HOG_AND_OTHERS, runOf, scenarioOf } from '#tests/kits/core/sandbox/smal
 import { thinned, thinnedVariant } from './thinning.ts'
 import { AS_IT_IS } from '#tests/kits/core/sandbox/small-run.ts'
 
-/** Nothing in it changes with time: arrivals at random, and processes in a closed loop. */
+/** Stationary: random arrivals, and processes in a closed loop. */
 const STATIONARY = scenarioOf([
   '{ id: 1.loop.u1, clients: [1, 2], processes: 6, outstanding: 2, op: write, size_kib: 64, pattern: { kind: continuous } }',
   '{ id: 2.open.u2, clients: [3, 4], processes: 8, outstanding: 16, op: read, size_kib: 64, pattern: { kind: poisson, rate: 40 } }',
@@ -32,7 +32,8 @@ describe('thinning', () => {
       all.jobs.forEach((a, i) => {
         const f = few.jobs[i]!
         const share = (served: number, of: number): number => served / of
-        const [x, y] = [share(a.servedRpcs, all.throughputRpcs * 40), share(f.servedRpcs, few.throughputRpcs * 40)]
+        const x = share(a.servedRpcs, all.throughputRpcs * 40)
+        const y = share(f.servedRpcs, few.throughputRpcs * 40)
         expect(Math.abs(x - y), a.jobId).toBeLessThan(0.03)
         expect(f.waitP95Ms / a.waitP95Ms, a.jobId).toBeGreaterThan(0.75)
         expect(f.waitP95Ms / a.waitP95Ms, a.jobId).toBeLessThan(1.33)
@@ -40,7 +41,7 @@ describe('thinning', () => {
     }
   })
 
-  it('stretches counts and series, and squeezes what happens when', () => {
+  it('multiplies counts and series, and compresses times', () => {
     const jobs = [
       ...HOG_AND_OTHERS.slice(1, 2),
       '{ id: 4.late.u4, clients: [8], op: write, size_kib: 64, start_s: 8, stop_s: 16, pattern: { kind: poisson, rate: 50 } }',

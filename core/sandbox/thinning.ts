@@ -1,14 +1,14 @@
 /**
- * Time compression: a scenario whose slow clocks run k times as fast, so that a k-th of the time shows all of it.
+ * Time compression: a scenario whose slow clocks run k times as fast, so that a k-th of the time covers all of it.
  *
- * Requests, networks, disks and rates stay as they are. Divided by k are phases, intervals between bursts (and the RPCs of a
- * burst, so that the load stays), starts and stops, faults, control periods, leases, intervals and timed policies of PADLL, changes
- * of data nodes, and what a job has to do in all. Periods of data nodes are what their tokens are counted in, and stay. A run of seconds / k then shows the same queueing, rates and shares, and each
- * of its RPCs stands for k: counts and series are stretched back by k, waits are not.
+ * Requests, networks, disks and rates stay as they are. Divided by k are phases, intervals between bursts (and the RPCs
+ * of a burst, so that the load stays), starts and stops, faults, control periods, leases, intervals and timed policies
+ * of PADLL, changes of data nodes, and a job's total work. Periods of data nodes are the unit of their tokens, and
+ * stay. A run of seconds / k then shows the same queueing, rates and shares, and each of its RPCs represents k: counts
+ * and series are multiplied by k, waits are not.
  *
- * What it does not keep: a wait that is longer than a compressed phase, burst interval or control period ends with it sooner
- * than it would, bursts are smaller than they are, and a controller sees k times fewer RPCs in a period, so its tokens are
- * coarser. With k = 1 nothing changes.
+ * Not preserved: a wait longer than a compressed phase, burst interval or control period ends too soon, bursts are
+ * smaller, and a controller sees k times fewer RPCs in a period, so its tokens are coarser. With k = 1 nothing changes.
  */
 import type { JobScenario, Scenario } from '../emulator/scenario.ts'
 import { PERIOD_MIN_NS } from '../adaptbf/period.ts'
@@ -18,7 +18,7 @@ import type { Policy } from '../padll/rules/policy.ts'
 import { printPolicyYaml } from '../padll/rules/policy-yaml.ts'
 import type { Variant } from './variant.ts'
 
-/** Shortest phase that a scenario may have, s. */
+/** Shortest phase of a scenario, s. */
 const PHASE_MIN_S = 0.01
 const PERIOD_MIN_MS = PERIOD_MIN_NS / NS_PER_MS
 
@@ -37,7 +37,7 @@ export function thinned(scenario: Scenario, k: number): Scenario {
   }
 }
 
-/** A variant for a thinned scenario. */
+/** Adapts a variant to a thinned scenario. */
 export const thinnedVariant = (variant: Variant, k: number): Variant =>
   k === 1
     ? variant
@@ -49,7 +49,7 @@ export const thinnedVariant = (variant: Variant, k: number): Variant =>
 
 const periodOf = (ms: number, k: number): number => Math.max(PERIOD_MIN_MS, Math.round(ms / k))
 
-/** When something begins, and for how long. */
+/** Start and duration. */
 const window = (f: { at_s: number; for_s?: number | undefined }, k: number): { at_s: number; for_s?: number } => ({
   at_s: f.at_s / k,
   ...(f.for_s === undefined ? {} : { for_s: f.for_s / k }),
@@ -59,7 +59,8 @@ function thinnedJob(job: JobScenario, k: number): JobScenario {
   const { start_s, stop_s, total_rpcs } = job
   return {
     ...job,
-    ...{ pattern: thinnedPattern(job.pattern, k), start_s: start_s / k },
+    pattern: thinnedPattern(job.pattern, k),
+    start_s: start_s / k,
     ...(stop_s === undefined ? {} : { stop_s: stop_s / k }),
     ...(total_rpcs === undefined ? {} : { total_rpcs: Math.max(1, Math.round(total_rpcs / k)) }),
   }
@@ -67,7 +68,7 @@ function thinnedJob(job: JobScenario, k: number): JobScenario {
 
 function thinnedPattern(pattern: JobScenario['pattern'], k: number): JobScenario['pattern'] {
   if (pattern.kind === 'bursts') {
-    // A burst has whole RPCs: where it has fewer than k, the interval is divided by what the RPCs could be.
+    // A burst has whole RPCs: if it has fewer than k, the interval is divided by the actual ratio of RPCs.
     const rpcs = Math.max(1, Math.round(pattern.rpcs / k))
     return { ...pattern, rpcs, every_s: (pattern.every_s * rpcs) / pattern.rpcs }
   }
@@ -79,7 +80,8 @@ function thinnedNode(node: Scenario['haechi'][number], k: number): Scenario['hae
   return {
     ...node,
     clients: node.clients.map((c) => ({
-      ...{ ...c, start_s: c.start_s / k },
+      ...c,
+      start_s: c.start_s / k,
       ...(c.leave_s === undefined ? {} : { leave_s: c.leave_s / k }),
       ...(c.crash_s === undefined ? {} : { crash_s: c.crash_s / k }),
     })),
@@ -98,7 +100,7 @@ function thinnedPadll(padll: NonNullable<Scenario['padll']>, k: number): NonNull
   }
 }
 
-/** Steps of policies at a k-th of their seconds; of steps that meet in one second the last is in force. */
+/** Moves steps of policies to a k-th of their seconds; of steps that fall into one second the last applies. */
 function thinnedPolicies(text: string, k: number): string {
   const { policies } = parsePolicies(text)
   if (policies.every((p) => p.atS === 0)) return text
@@ -115,7 +117,8 @@ function thinnedCcpfs(ccpfs: NonNullable<Scenario['ccpfs']>, k: number): NonNull
     ...ccpfs,
     revocation_timeout_s: Math.max(0.05, ccpfs.revocation_timeout_s / k),
     workloads: ccpfs.workloads.map((w) => ({
-      ...{ ...w, start_s: w.start_s / k },
+      ...w,
+      start_s: w.start_s / k,
       ...(w.stop_s === undefined ? {} : { stop_s: w.stop_s / k }),
     })),
     faults: ccpfs.faults.map((f) => ({ ...f, ...window(f, k) })),

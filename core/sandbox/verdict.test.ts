@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { METRIC_NAMES, type MetricName, type SeedFigures } from './comparison.ts'
-import { change, jobWords, percent, waitPair } from './verdict-words.ts'
-import { verdictOf } from './verdict.ts'
+import { verdictOf, change, jobWords, percent, waitPair } from './verdict.ts'
 
 const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1)
 /** A little scatter, the same for every variant. */
@@ -27,7 +26,7 @@ const adaptbf = figures({ throughputBps: 25.3e9, jain: 0.94, victimP95Ms: 300, h
 const text = (parts: readonly { text: string }[]): string => parts.map((p) => p.text).join('')
 
 describe('the verdict', () => {
-  it('names the fairest that costs little, and says what it did to whom', () => {
+  it('selects the fairest at low cost, and describes its effect on the jobs', () => {
     const verdict = verdictOf([baseline, cap, adaptbf], ROLES)
     expect(verdict.best).toBe(2)
     expect(text(verdict.parts)).toBe('Victim 4711 p95 wait 2.1 s → 0.3 s; hog 4690 −62 % throughput; total −3 %.')
@@ -60,7 +59,8 @@ describe('the verdict', () => {
     const held = figures({ throughputBps: 26e9, jain: 0.94, victimP95Ms: 27, victimRate: 98 })
     const verdict = verdictOf([base, held], ROLES)
     expect([verdict.best, text(verdict.parts)]).toEqual([
-      ...[null, 'No variant is better than the baseline; under A 4711 is served 59 % less.'],
+      null,
+      'No variant is better than the baseline; under A 4711 is served 59 % less.',
     ])
   })
 
@@ -72,25 +72,26 @@ describe('the verdict', () => {
     }
     expect(verdictOf([some(20, 900), some(1, 20)], ROLES).best).toBeNull()
     const freed = verdictOf([some(1, 20), some(20, 900)], ROLES)
-    expect([freed.best, text(freed.parts)]).toEqual([...[1, 'Victim 4711 p95 wait not served → 905 ms; total ±0 %.']])
+    expect([freed.best, text(freed.parts)]).toEqual([1, 'Victim 4711 p95 wait not served → 905 ms; total ±0 %.'])
   })
 
   it('says nothing of fairness where a job runs alone', () => {
     const verdict = verdictOf([figures({ throughputBps: 20e9 }), figures({ throughputBps: 26e9 })], {
-      ...{ hog: undefined, victim: undefined },
+      hog: undefined,
+      victim: undefined,
     })
     expect([verdict.best, text(verdict.parts)]).toEqual([1, 'Total +30 %.'])
     expect(verdict.detail).toMatch(/\. A beats the baseline on total throughput in 20 of 20 runs\.$/)
   })
 
-  it('speaks of no scatter where nothing gains, and where one seed was run', () => {
+  it('mentions no scatter without a gain, or with one seed', () => {
     const worse = figures({ throughputBps: 26.1e9, jain: 0.2, victimP95Ms: 2100, hogRate: 10e9 })
     expect(text(verdictOf([baseline, worse], ROLES).parts)).toBe(
-      'No variant is better than the baseline: none gains more than the scatter of the seeds.',
+      'No variant is better than the baseline: no gain exceeds the scatter of the seeds.',
     )
     const one = figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3])
     expect(text(verdictOf([one, one], ROLES).parts)).toBe(
-      'No variant is better than the baseline: none gains as much as counts.',
+      'No variant is better than the baseline: no gain is large enough to count.',
     )
   })
 
@@ -125,10 +126,8 @@ describe('the verdict', () => {
 
   it('has words for a single run, for the baseline alone, and for nothing measured', () => {
     expect(verdictOf([baseline], ROLES)).toMatchObject({ best: null, detail: '20 seeds.' })
-    const [a, b] = [
-      figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3]),
-      figures({ throughputBps: 1e9, jain: 0.9, victimP95Ms: 8 }, [3]),
-    ]
+    const a = figures({ throughputBps: 1e9, jain: 0.5, victimP95Ms: 9 }, [3])
+    const b = figures({ throughputBps: 1e9, jain: 0.9, victimP95Ms: 8 }, [3])
     expect(verdictOf([a, b], ROLES).detail).toMatch(/^1 seed, so the scatter is not known\. /)
     expect(verdictOf([figures({}), figures({})], ROLES).best).toBeNull()
     expect(verdictOf([], ROLES).best).toBeNull()
@@ -157,7 +156,8 @@ describe('the verdict', () => {
     )
     fc.assert(
       fc.property(case_, ([all, order]) => {
-        const [plain, permuted] = [all.map((m) => figures(m)), all.map((m) => figures(m, order))]
+        const plain = all.map((m) => figures(m))
+        const permuted = all.map((m) => figures(m, order))
         expect(verdictOf(permuted, ROLES)).toEqual(verdictOf(plain, ROLES))
       }),
     )
@@ -171,7 +171,8 @@ describe('the verdict', () => {
           ROLES,
         )
         if (best === null) return
-        const [base, won] = [all[0]!, all[best]!]
+        const base = all[0]!
+        const won = all[best]!
         expect(won.throughputBps).toBeGreaterThanOrEqual(0.9 * base.throughputBps * (1 - 1e-9))
         expect(won.victimP95Ms).toBeLessThanOrEqual(base.victimP95Ms * (1 + 1e-9))
       }),
@@ -189,7 +190,10 @@ describe('words', () => {
       'not comparable',
     ])
     expect([waitPair(2100, 300), waitPair(388, 31.4), waitPair(50, NaN), waitPair(2e4, 999)]).toEqual([
-      ...['2.1 s → 0.3 s', '388 ms → 31 ms', '50 ms → not served', '20 s → 1 s'],
+      '2.1 s → 0.3 s',
+      '388 ms → 31 ms',
+      '50 ms → not served',
+      '20 s → 1 s',
     ])
   })
 

@@ -1,35 +1,70 @@
 /**
- * Which variant is best, and the sentence that says so.
+ * Verdict of a comparison: the best variant, and a sentence that explains it.
  *
- * A variant may win when it keeps at least nine tenths of the baseline's total throughput and of what the victim is served, and does
- * not lengthen the victim's p95 wait (medians over the seeds; a run that does not serve the victim counts as an endless wait). The
- * p95 alone would not do: it is of what was answered, and a job that is held back for good has few answers. Of these wins the one with the largest median of Jain's index, if that lies above the baseline's
- * band by at least 0.01. Where none gains fairness, the one with the shortest wait of the victim, if that lies 5 % below the
- * baseline's band and fairness did not fall below its band; where none shortens the wait, the one with the largest throughput, if
- * that lies 1 % above the band and fairness did not fall. Otherwise none is better than the baseline.
+ * A variant may win if it keeps at least nine tenths of the baseline's total throughput and of the victim's, and does
+ * not lengthen the victim's p95 wait (medians over the seeds; a run that does not serve the victim counts as an endless
+ * wait). The p95 alone would not suffice: it covers only replies, and a job that is held back indefinitely has few. Of
+ * these the one with the largest median of Jain's index wins, if that lies above the baseline's band by at least 0.01.
+ * If none gains fairness, the one with the shortest wait of the victim, if that lies 5 % below the baseline's band and
+ * fairness did not fall below its band; if none shortens the wait, the one with the largest throughput, if that lies 1
+ * % above the band and fairness did not fall. Otherwise none is better than the baseline.
  *
  * Ties go to the shorter wait, then to the larger throughput, then to the one named first.
  */
 import { bandOf, spreadOf, type Band } from './band.ts'
 import type { MetricName, SeedFigures, Verdict } from './comparison.ts'
 import type { Roles } from './roles.ts'
-import { letterOf } from './variant-words.ts'
-import { change, jobWords, percent, waitPair } from './verdict-words.ts'
+import { letterOf, bounded } from './variant-summary.ts'
 
-/** Part of the baseline's throughput that a winner keeps, in all and for the victim. */
+// Number formats of a sentence.
+
+const ID_LONGEST = 40
+
+/** Name of a job in a sentence: its number if its id begins with one, else the id, truncated if long. */
+export const jobWords = (jobId: string): string => /^(\d{1,12})[._@:]/.exec(jobId)?.[1] ?? bounded(jobId, ID_LONGEST)
+
+/** A part as percent: whole from 1 % on. */
+export function percent(part: number): string {
+  const v = Math.abs(part) * 100
+  if (!Number.isFinite(v)) return '? %'
+  return v < 0.05 ? '0 %' : v < 0.95 ? `${v.toFixed(1)} %` : `${Math.round(v)} %`
+}
+
+/** Change from one value to another as signed percent. */
+export function change(now: number, before: number): string {
+  const part = now / before - 1
+  if (!Number.isFinite(part)) return 'not comparable'
+  const text = percent(part)
+  return text === '0 %' ? '±0 %' : `${part < 0 ? '−' : '+'}${text}`
+}
+
+const significant = (v: number): string => {
+  if (v >= 10) return String(Math.round(v))
+  return v >= 1 ? v.toFixed(1) : v === 0 ? '0' : String(Number(v.toPrecision(1)))
+}
+
+/** Formats two waits in one unit; a non-finite one as not served. */
+export function waitPair(beforeMs: number, nowMs: number): string {
+  const isSeconds = [beforeMs, nowMs].some((v) => Number.isFinite(v) && v >= 1000)
+  const one = (v: number): string =>
+    !Number.isFinite(v) ? 'not served' : isSeconds ? `${significant(v / 1000)} s` : `${significant(v)} ms`
+  return `${one(beforeMs)} → ${one(nowMs)}`
+}
+
+/** Part of the baseline's throughput that a winner must keep, in total and for the victim. */
 export const THROUGHPUT_KEPT = 0.9
-/** Gains that count, beyond the baseline's band. */
+/** Minimum gains beyond the baseline's band. */
 export const JAIN_GAIN = 0.01
 export const WAIT_GAIN = 0.05
 export const THROUGHPUT_GAIN = 0.01
 
 type Totals = 'throughputBps' | 'throughputRpcs'
 
-/** What a variant is weighed by, medians; NaN: not measured. */
+/** Medians by which a variant is compared; NaN if not measured. */
 interface Weighed {
   readonly index: number
   readonly jain: number
-  /** Infinity: most runs do not serve the victim. NaN: there is no victim. */
+  /** Infinity if most runs do not serve the victim. NaN without a victim. */
   readonly wait: number
   readonly throughput: number
   readonly hogRate: number
@@ -38,10 +73,11 @@ interface Weighed {
 
 const medianIn = (values: Float64Array): number => bandOf(values)?.median ?? NaN
 
-/** Median of waits of which those that are not there never ended. */
+/** Median of waits; a missing one counts as endless. */
 function endlessMedian(values: Float64Array): number {
   const sorted = Float64Array.from(values, (v) => (Number.isNaN(v) ? Infinity : v)).sort()
-  const [below, above] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]]
+  const below = sorted[(sorted.length - 1) >> 1]
+  const above = sorted[sorted.length >> 1]
   return below === undefined || above === undefined ? NaN : (below + above) / 2
 }
 
@@ -55,7 +91,7 @@ const weigh = (figures: readonly SeedFigures[], total: Totals, { victim }: Roles
     victimRate: medianIn(victimRate),
   }))
 
-/** NaN never precedes a figure. */
+/** NaN sorts after numbers. */
 const descending = (a: number, b: number): number =>
   Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : Number.isNaN(b) ? -1 : b - a
 
@@ -67,7 +103,7 @@ const byMerit = (first: (w: Weighed) => number): ((a: Weighed, b: Weighed) => nu
     a.index - b.index
 }
 
-/** Why a variant may not win; undefined when it may. */
+/** Returns why a variant may not win; undefined if it may. */
 function excluded(w: Weighed, base: Weighed, victim: string | undefined): string | undefined {
   const name = letterOf(w.index)
   if (!(w.throughput >= THROUGHPUT_KEPT * base.throughput)) {
@@ -83,7 +119,7 @@ function excluded(w: Weighed, base: Weighed, victim: string | undefined): string
   return undefined
 }
 
-/** What is said of a variant that gains at the cost of fairness. */
+/** Describes a variant that gains at the cost of fairness. */
 function lessFair(w: Weighed, base: Weighed, jain: Band | null): string | undefined {
   const gains = w.wait < base.wait * (1 - WAIT_GAIN) || w.throughput > base.throughput * (1 + THROUGHPUT_GAIN)
   return gains && jain !== null && w.jain < jain.low
@@ -93,7 +129,7 @@ function lessFair(w: Weighed, base: Weighed, jain: Band | null): string | undefi
 
 interface Choice {
   readonly best: Weighed
-  /** What it is better in. */
+  /** Metric in which it is better. */
   readonly by: 'fairness' | 'wait' | 'throughput'
 }
 
@@ -102,7 +138,9 @@ function choose(
   base: Weighed,
   band: (m: 'jain' | 'victimP95Ms' | 'total') => Band | null,
 ): Choice | undefined {
-  const [jain, wait, total] = [band('jain'), band('victimP95Ms'), band('total')]
+  const jain = band('jain')
+  const wait = band('victimP95Ms')
+  const total = band('total')
   const fairest = able.toSorted(byMerit((w) => w.jain))[0]
   if (fairest && jain && fairest.jain >= jain.high + JAIN_GAIN) return { best: fairest, by: 'fairness' }
   const asFair = able.filter((w) => jain === null || w.jain >= jain.low)
@@ -145,7 +183,9 @@ function sentence(best: Weighed, base: Weighed, roles: Roles): Parts {
   ]
 }
 
-/** Runs, paired by seed, in which one variant has more of something than another, of those that measured it in both. */
+/**
+ * Counts the runs, paired by seed, in which one variant exceeds another, among those that measured the metric in both.
+ */
 function wins(a: SeedFigures, b: SeedFigures, metric: MetricName): { readonly won: number; readonly of: number } {
   const other = new Map(b.seeds.map((seed, i) => [seed, b.metrics[metric][i] as number]))
   const gains = a.seeds
@@ -155,7 +195,8 @@ function wins(a: SeedFigures, b: SeedFigures, metric: MetricName): { readonly wo
 }
 
 function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed, total: Totals): string {
-  const [own, other] = [figures[best.index], figures[rival.index]]
+  const own = figures[best.index]
+  const other = figures[rival.index]
   if (!own || !other) return ''
   const n = own.seeds.length
   const spread = spreadOf(bandOf(own.metrics[total]))
@@ -168,7 +209,8 @@ function howSure(figures: readonly SeedFigures[], best: Weighed, rival: Weighed,
   const head = n === 1 || bands.length === 0 ? seeds : `${seeds}, band ${bands.join(' and ')}`
   const against = rival.index === 0 ? 'the baseline' : letterOf(rival.index)
   const ofRuns = ({ won, of }: ReturnType<typeof wins>): string => `${won} of ${of} ${of === 1 ? 'run' : 'runs'}`
-  const [fair, more] = [wins(own, other, 'jain'), wins(own, other, total)]
+  const fair = wins(own, other, 'jain')
+  const more = wins(own, other, total)
   const beats = [
     ...(fair.of > 0 ? [`on fairness in ${ofRuns(fair)}`] : []),
     `on total throughput in ${fair.of === more.of ? more.won : ofRuns(more)}`,
@@ -183,7 +225,7 @@ function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], wh
   const jain = bandOf(figures[0]?.metrics.jain ?? [])
   const band = jain === null ? '' : `, baseline fairness ${jain.low.toFixed(2)} to ${jain.high.toFixed(2)}`
   const why = whys.length > 0 ? `; ${whys.join('; ')}` : ''
-  const beyond = n === 1 ? 'none gains as much as counts' : 'none gains more than the scatter of the seeds'
+  const beyond = n === 1 ? 'no gain is large enough to count' : 'no gain exceeds the scatter of the seeds'
   const within = whys.length === weighed.length - 1 ? '' : `: ${beyond}`
   return {
     best: null,
@@ -193,7 +235,7 @@ function nobody(figures: readonly SeedFigures[], weighed: readonly Weighed[], wh
 }
 
 /**
- * The verdict of a comparison. Independent of the order of the seeds.
+ * Returns the verdict of a comparison. Independent of the order of the seeds.
  *
  * @param figures  by variant, the baseline first.
  */

@@ -1,9 +1,9 @@
-/** How well the words of a search match names: as a whole, from the beginning, from the beginning of a part, or somewhere inside. */
+/** Search match cost of names: a word may match as a whole, as a prefix, at the start of a part, or inside. */
 
 export const WORDS_MOST = 8
 const FIELD_CHARS = 512
 
-/** Words of a search, folded as names are. */
+/** Words of a search, folded like names. */
 export const searchWords = (text: string): string[] => fold(text).split(/\s+/).filter(Boolean).slice(0, WORDS_MOST)
 
 const fold = (text: string): string => text.slice(0, FIELD_CHARS).toLowerCase()
@@ -19,15 +19,15 @@ function wordScore(word: string, name: string): number {
 }
 
 /**
- * Cost of a match, less is better; undefined where a word is in none of the fields. The first field is the name, the others say more
- * about it. Every word has to be found somewhere.
+ * Returns the cost of a match, less is better; undefined if a word is in none of the fields. The first field is the
+ * name, the others are descriptions. Every word must match somewhere.
  */
 export function matchCost(words: readonly string[], fields: readonly string[]): number | undefined {
   if (words.length === 0) return undefined
   let cost = 0
   for (const word of words) {
     let best = Infinity
-    // Asked of every name at every key: no list is made for it.
+    // Called for every name at every keystroke: allocates no list.
     for (let i = 0; i < fields.length; i++) {
       const score = wordScore(word, fold(fields[i] as string)) + (i > 0 ? 4 : 0)
       if (score < best) best = score
@@ -35,15 +35,15 @@ export function matchCost(words: readonly string[], fields: readonly string[]): 
     if (best === Infinity) return undefined
     cost += best
   }
-  // Of two that match as well the shorter one is meant: more of it was typed.
+  // Of two equal matches the shorter one is preferred: a larger part of it was typed.
   return cost + Math.min(FIELD_CHARS, fields[0]?.length ?? 0) / 1024
 }
 
-/** The `most` cheapest, in order; of equals the one that came first. */
+/** The `most` cheapest, in order; equals in order of insertion. */
 export class Cheapest<T> {
   readonly #most: number
   readonly #kept: { cost: number; item: T }[] = []
-  /** How many there were in all. */
+  /** Total number of items offered. */
   total = 0
 
   constructor(most: number) {

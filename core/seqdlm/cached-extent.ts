@@ -1,47 +1,47 @@
-/** Bytes in the page cache of a client: one run of one SN, and how far it is on its way to the server. */
+/** Extent in the page cache of a client: a run of bytes of one SN, with its flush state. */
 import type { Block, ResourceId } from './messages.ts'
 
 export interface CachedExtent extends Block {
   readonly resource: ResourceId
-  /** Moves on while writes of one length follow each other and only extents are carried. */
+  /** Grows while writes of equal length follow each other and only extents are carried. */
   end: number
-  /** Bytes of each of the writes that it is made of; a flush that cannot take all of it parts it between two of them. */
+  /** Length of each write in the extent; a flush that cannot take all of it splits it between two writes. */
   readonly unit: number
-  /** Null as soon as the extent is gone, whoever may still refer to it. */
+  /** Null once the extent is removed, even if references to it remain. */
   data: Uint8Array | null
   state: 'clean' | 'dirty' | 'flushing'
-  /** Number of the flush that carries it, while it is under flush. */
+  /** Number of the flush that carries it, while under flush. */
   rpcSeq: number
-  /** In the cache as it stands; false once it was cut or is gone. */
+  /** True while in the cache unchanged; false once cut or removed. */
   isThere: boolean
 }
 
-/** The part start..end of an extent. */
+/** Returns the part start..end of an extent. */
 export const sliced = (e: CachedExtent, start: number, end: number): CachedExtent => {
   const { resource, unit, sn, hole, state, rpcSeq } = e
   const data = e.data?.subarray(start - e.start, end - e.start) ?? null
   return { resource, start, end, unit, sn, data, hole, state, rpcSeq, isThere: true }
 }
 
-/** Stands for a write in the order of writing when its bytes are to be looked for in the map. */
+/** Placeholder for a write in the order of writing, when its bytes must be searched for in the map. */
 export function marker(resource: ResourceId, start: number, end: number, sn: number, hole: boolean): CachedExtent {
   return { resource, start, end, unit: end - start, sn, data: null, hole, state: 'dirty', rpcSeq: 0, isThere: false }
 }
 
-/** Whether it is made of more writes than one. */
+/** True if it consists of several writes. */
 export const isRun = (e: CachedExtent): boolean => e.end - e.start > e.unit
 
-/** What the cache makes of an extent when it takes a part of it out. */
+/** Cuts a part out of an extent. */
 export const cut = (e: CachedExtent, start: number, end: number): CachedExtent => {
   e.isThere = false
   return sliced(e, start, end)
 }
 
-/** An extent that is in the cache no more. */
+/** Marks an extent as removed from the cache. */
 export function discard(e: CachedExtent): void {
   e.isThere = false
   e.data = null
 }
 
-/** Bytes of memory that an extent takes; a hole takes none. */
+/** Memory of an extent, bytes; a hole takes none. */
 export const memoryOf = (e: CachedExtent): number => (e.hole ? 0 : e.end - e.start)

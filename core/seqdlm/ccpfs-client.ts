@@ -3,31 +3,32 @@
  *
  * ## Driving it from a simulation
  *
- * Clients (`CcpfsClient`) and servers (`ServerNode`) are state machines without clock or transport. A simulation owns both:
+ * Clients (`CcpfsClient`) and servers (`ServerNode`) are state machines without clock or transport. A simulation owns
+ * both:
  *
- * - `host.send(server, message)` and `ServerNode`'s `send(client, message)` hand a message over. The simulation charges it
+ * - `host.send(server, message)` and `ServerNode`'s `send(client, message)` pass a message on. The simulation charges it
  *   (spec/seqdlm 16: RPC and lock processing on the lock server's CPU for `isOrdered` messages, `payloadBytes` on the network
  *   port, an IO thread and the device for a flush) and then calls `receive` at the other end. It keeps ordered messages of one
  *   client and one server in order (they share one FIFO lock CPU, or one channel) and never calls `receive` inside a `send`.
  * - `host.work(kind, bytes, then)` is called where a client node spends time on data: `stage` (copy into registered pages, no
  *   lock held), `insert` (page references into the cache, under the locks), `copy` (out to a reader). A simulation delays
- *   `then`; left out, it takes no time.
+ *   `then`; if absent, it takes no time.
  * - `Device.write`/`read` (a disk of core/sim) and `ServerHost.defer` (low-priority work) take time the same way.
- * - `now()` is the simulation's clock; it is used in events and for overdue revocations alone.
+ * - `now()` is the simulation's clock; it is used only in events and for overdue revocations.
  * - `content: false` carries no bytes: every `data` is null, and a run of gigabytes costs a few objects per write.
  *
- * Baselines and ablations are `DlmPolicy` values given to clients and servers alike; `OperationOptions` forces a mode or a
- * whole-file lock, as the micro-benchmarks do. `ServerHost.observe` tells every step of every lock.
+ * Baselines and ablations are `DlmPolicy` values given to clients and servers alike; `OperationOptions` forces a mode
+ * or a whole-file lock, as the micro-benchmarks do. `ServerHost.observe` reports every step of every lock.
  *
- * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file gives zeros; a truncate never makes a file
- * longer; the lock cache has a limit.
+ * Source: SeqDLM IV; spec/seqdlm 1, 7-10. Deviations: a read past the end of a file returns zeros; a truncate never
+ * extends a file; the lock cache has a limit.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { alignedRange, claimsOf, wholeFile, type Claim } from './claims.ts'
 import { Flusher, type FlushLimits } from './flusher.ts'
 import { fileEnd, isInOneStripe, localBound, split, type FileLayout, type StripePart } from './layout.ts'
 import { LockClient, type Pin, type Use } from './lock-client.ts'
-import type { ResourceId, ServerId, ToClient, ToServer } from './messages.ts'
+import type { ResourceId, ServerId, ToClient, ToServer, FromDataServer, ToDataServer } from './messages.ts'
 import { PlainWrites } from './plain-write.ts'
 import { modeFor, type DlmPolicy } from './policy.ts'
 import { isReadMode, type LockMode } from './modes.ts'
@@ -41,20 +42,86 @@ import {
   type OperationOptions,
   type Written,
 } from './operation.ts'
-import { ServerQueries } from './server-queries.ts'
 import { PageCache } from './page-cache.ts'
 import { EOF, type Extent } from './ranges.ts'
+
+// Pending queries of a client node to data servers: reads and sizes, repeated when a server is back.
+
+interface QueriesHost {
+  readonly serverOf: (resource: ResourceId) => ServerId
+  readonly send: (resource: ResourceId, message: ToDataServer) => void
+}
+
+type Query = Extract<ToDataServer, { reqId: number }>
+type Reply = Exclude<FromDataServer, { kind: 'flush-reply' }>
+
+interface Asked {
+  readonly query: Query
+  readonly answered: (reply: Reply) => void
+}
+
+class ServerQueries {
+  readonly #host: QueriesHost
+  readonly #asked = new Map<number, Asked>()
+  readonly #down = new Set<ServerId>()
+  #lastReqId = 0
+
+  constructor(host: QueriesHost) {
+    this.#host = host
+  }
+
+  isDown(server: ServerId): boolean {
+    return this.#down.has(server)
+  }
+
+  read(resource: ResourceId, { start, end }: Extent, done: (data: Uint8Array | null) => void): void {
+    this.#ask({ kind: 'read-request', resource, reqId: ++this.#lastReqId, start, end }, (reply) => {
+      if (reply.kind === 'read-reply') done(reply.data)
+    })
+  }
+
+  size(resource: ResourceId, done: (size: number) => void): void {
+    this.#ask({ kind: 'size-request', resource, reqId: ++this.#lastReqId }, (reply) => {
+      if (reply.kind === 'size-reply') done(reply.size)
+    })
+  }
+
+  /** Handles one reply; a failure is the reason that it had no effect. */
+  receive(reply: Reply): Result<void> {
+    const asked = this.#asked.get(reply.reqId)
+    if (asked === undefined) return fail({ code: 'E_REPEATED', what: `Query ${reply.reqId} was answered before` })
+    this.#asked.delete(reply.reqId)
+    asked.answered(reply)
+    return ok(undefined)
+  }
+
+  down(server: ServerId): void {
+    this.#down.add(server)
+  }
+
+  up(server: ServerId): void {
+    this.#down.delete(server)
+    for (const { query } of this.#asked.values()) {
+      if (this.#host.serverOf(query.resource) === server) this.#host.send(query.resource, query)
+    }
+  }
+
+  #ask(query: Query, answered: (reply: Reply) => void): void {
+    this.#asked.set(query.reqId, { query, answered })
+    if (!this.isDown(this.#host.serverOf(query.resource))) this.#host.send(query.resource, query)
+  }
+}
 
 export type WorkKind = 'stage' | 'insert' | 'copy'
 
 export interface ClientHost {
   readonly policy: DlmPolicy
   readonly serverOf: (resource: ResourceId) => ServerId
-  /** Hands a message over for delivery; it must not be delivered before the call that caused it has returned. */
+  /** Passes a message on for delivery; it must not be delivered before the call that caused it has returned. */
   readonly send: (server: ServerId, message: ToServer) => void
-  /** Time spent on bytes of data in the client; `then` goes on. */
+  /** Time spent on data in the client; `then` continues. */
   readonly work?: ((kind: WorkKind, bytes: number, then: () => void) => void) | undefined
-  /** Whether bytes are carried, or only extents. */
+  /** True if bytes are carried, false for extents only. */
   readonly content: boolean
   readonly limits?: Partial<ClientLimits> | undefined
 }
@@ -62,10 +129,10 @@ export interface ClientHost {
 export interface ClientLimits extends FlushLimits {
   readonly maxCleanBytes: number
   /**
-   * Most locks that the node keeps although no operation holds them.
+   * Maximum locks that the node keeps while no operation holds them.
    *
-   * Each one costs memory on its server too, and more to look through after a crash. An operation needs one lock a stripe, so
-   * 2,000 keep a node's working set of thousands of stripes; Lustre's 100 a CPU (`lru_size`) are as many on 20 cores.
+   * Each one costs memory on its server, too, and time in recovery. An operation needs one lock per stripe, so 2,000
+   * keep a node's working set of thousands of stripes; Lustre's 100 per CPU (`lru_size`) are the same on 20 cores.
    */
   readonly maxIdleLocks: number
 }
@@ -73,8 +140,12 @@ export interface ClientLimits extends FlushLimits {
 const MIB = 1024 * 1024
 
 export const CLIENT_LIMITS: ClientLimits = {
-  ...{ minDirtyBytes: 256 * MIB, maxDirtyBytes: 4096 * MIB, maxCleanBytes: 4096 * MIB },
-  ...{ maxRpcBytes: 512 * 1024, maxInFlight: 8, maxIdleLocks: 2000 },
+  minDirtyBytes: 256 * MIB,
+  maxDirtyBytes: 4096 * MIB,
+  maxCleanBytes: 4096 * MIB,
+  maxRpcBytes: 512 * 1024,
+  maxInFlight: 8,
+  maxIdleLocks: 2000,
 }
 
 export class CcpfsClient {
@@ -96,12 +167,17 @@ export class CcpfsClient {
     this.pages = new PageCache({ maxExtentBytes: maxRpcBytes, maxCleanBytes })
     this.#queries = new ServerQueries({ serverOf, send })
     this.#flusher = new Flusher({
-      ...{ cache: this.pages, limits: this.#limits, serverOf, send, onLessDirty: () => this.#admitWriters() },
+      cache: this.pages,
+      limits: this.#limits,
+      serverOf,
+      send,
+      onLessDirty: () => this.#admitWriters(),
     })
     this.locks = new LockClient({
-      ...{ policy, maxIdleLocks },
+      policy,
+      maxIdleLocks,
       send: (resource, message) => {
-        // A request that waits for a server to come back is repeated when it is there.
+        // A request to a server that is down is repeated when it is back.
         if (message.kind !== 'lock-request' || !this.#queries.isDown(serverOf(resource))) send(resource, message)
       },
       flush: (lock, done) => this.#flusher.flush(lock.resource, lock.sns, true, done),
@@ -123,12 +199,12 @@ export class CcpfsClient {
     return this.pages.dirtyBytes
   }
 
-  /** Writers that wait for dirty data to become fewer. */
+  /** Number of writers that wait for less dirty data. */
   get blockedWriters(): number {
     return this.#blockedWriters.length
   }
 
-  /** Takes one message in; a failure says why it changed nothing. */
+  /** Handles one message; a failure is the reason that it had no effect. */
   receive(server: ServerId, message: ToClient): Result<void> {
     switch (message.kind) {
       case 'flush-reply':
@@ -154,7 +230,7 @@ export class CcpfsClient {
     }
   }
 
-  /** Writes bytes at an offset: NBW on one stripe, BW over several, all or nothing to any reader. */
+  /** Writes bytes at an offset: NBW on one stripe, BW over several; atomic for readers. */
   write(file: FileLayout, offset: number, data: Data, options: OperationOptions, done: Done<Written>): void {
     const end = offset + lengthOf(data)
     const isGood = this.#host.content === (typeof data !== 'number') && isExtent(offset, end)
@@ -167,7 +243,7 @@ export class CcpfsClient {
     this.#whenThereIsRoom(write.begin)
   }
 
-  /** Writes extents of a file, ascending and disjoint, in one: any reader sees all of them or none. */
+  /** Writes ascending, disjoint extents of a file atomically: readers see all of them or none. */
   writeAtomic(
     file: FileLayout,
     extents: readonly Extent[],
@@ -194,7 +270,7 @@ export class CcpfsClient {
     )
   }
 
-  /** Writes bytes at the end of the file, wherever that is by then: PW on every stripe. */
+  /** Appends bytes at the end of the file at that time: PW on every stripe. */
   append(file: FileLayout, data: Data, done: Done<Written>): void {
     const bad = badWrite(this.#host.content, [{ start: 0, end: lengthOf(data) }], data)
     if (bad !== null) {
@@ -217,7 +293,7 @@ export class CcpfsClient {
     )
   }
 
-  /** Cuts a file to `size` bytes: NBW or BW on what lies behind. A file that is shorter stays as it is. */
+  /** Cuts a file to `size` bytes: NBW or BW on the rest. A shorter file stays unchanged. */
   truncate(file: FileLayout, size: number, done: Done<Written>): void {
     if (!Number.isSafeInteger(size) || size < 0) {
       done(fail(tooFar))
@@ -243,7 +319,7 @@ export class CcpfsClient {
     })
   }
 
-  /** Reads bytes; null where content is not carried. Bytes that were never written are zero. */
+  /** Reads bytes; null if content is not carried. Unwritten bytes are zero. */
   read(
     file: FileLayout,
     offset: number,
@@ -284,7 +360,7 @@ export class CcpfsClient {
     )
   }
 
-  /** Flushes what this node wrote to a file, and what it goes on writing meanwhile; locks stay in the cache. */
+  /** Flushes this node's writes to a file, including those made meanwhile; locks stay in the cache. */
   fsync(file: FileLayout, done: Done<void>): void {
     let left = file.stripes
     for (let k = 0; k < file.stripes; k++) {
@@ -294,7 +370,7 @@ export class CcpfsClient {
     }
   }
 
-  /** Takes locks one after the other, ascending, and gives all of them back at the end. */
+  /** Takes locks one after the other, ascending, and releases all of them at the end. */
   #withLocks<T>(
     claims: readonly Claim[],
     mode: LockMode,
@@ -342,7 +418,7 @@ export class CcpfsClient {
     return written
   }
 
-  /** Has every byte of a read in the cache, asking again for what was dropped meanwhile. */
+  /** Brings every byte of a read into the cache, fetching dropped bytes again. */
   #fetch(parts: readonly StripePart[], done: () => void): void {
     for (const { resource } of parts) this.pages.hold(resource, 1)
     const look = (): void => {
@@ -382,7 +458,7 @@ export class CcpfsClient {
     else this.#host.work(kind, bytes, then)
   }
 
-  /** Stages the data of a write once there is room; a writer that waits holds no lock. */
+  /** Stages the data of a write once there is space; a waiting writer holds no lock. */
   #whenAdmitted(bytes: number, then: () => void): void {
     this.#whenThereIsRoom(() => this.#work('stage', bytes, then))
   }

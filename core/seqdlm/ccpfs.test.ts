@@ -177,7 +177,7 @@ describe('the extent cache of a server', () => {
     const c = cluster({ content: false, threshold: 100 })
     write(c, 0, 3000)
     c.one<void>((done) => c.clients[0]!.fsync(file(1), done))
-    // The lock is held yet with this very SN, and what is not newer than it may go.
+    // The lock with this SN is still held; entries that are not newer may be removed.
     expect(c.servers[0]!.data.cache.entries).toBe(0)
     expect(c.servers[0]!.data.cache.bytes).toBe(0 * ENTRY_BYTES)
     expect(c.count('revoke')).toBe(0)
@@ -186,7 +186,7 @@ describe('the extent cache of a server', () => {
   it('has every client flush when cleaning is not enough, and then forgets the stripe and its log', () => {
     const c = cluster({ content: false, threshold: 100, clients: 3 })
     const isHeld = (m: Message): boolean => m.kind === 'flush-request' && m.blocks.some((b) => b.sn === 1)
-    // The lock with SN 1 is CANCELING and its flush on its way, while SN 2 arrives.
+    // The lock with SN 1 is CANCELING and its flush under way when SN 2 arrives.
     c.clients[0]!.write(file(1), 0, 50_000, {}, () => {})
     c.clients[1]!.writeAtomic(file(1), holes(3000), 15_000, {}, () => {})
     c.clients[2]!.write(file(1), 0, 10, {}, () => {})

@@ -1,4 +1,4 @@
-/** Which locks an operation takes: one a stripe, as wide as it needs, made wider as the policy aligns ranges. */
+/** Lock claims of an operation: one per stripe, as wide as needed, widened to the policy's alignment. */
 import type { FileLayout, StripePart } from './layout.ts'
 import type { ResourceId } from './messages.ts'
 import type { DlmPolicy } from './policy.ts'
@@ -9,13 +9,13 @@ export interface Claim {
   readonly range: LockRange
 }
 
-/** Every byte of a file, by ascending resource. */
+/** Returns claims on every byte of a file, by ascending resource. */
 export const wholeFile = ({ base, stripes }: FileLayout): Claim[] =>
   Array.from({ length: stripes }, (_, k) => ({ resource: base + k, range: WHOLE }))
 
 /**
- * The locks of a read or write, by ascending resource: from the first to the last byte of each stripe, or the very extents
- * where requests carry lists of them.
+ * Returns the locks of a read or write, by ascending resource: from the first to the last byte of each stripe, or the
+ * exact extents if requests carry lists of them.
  *
  * @param whole  lock the stripes from start to EOF.
  */
@@ -32,7 +32,8 @@ function required(policy: DlmPolicy, { pieces }: StripePart): LockRange {
   if (only !== undefined) return alignedRange(policy, { start: only.local, end: only.local + only.length - 1 })
   const ranges = pieces.map((p) => ({ start: p.local, end: p.local + p.length - 1 }))
   const sorted = joined(ranges.sort((a, b) => a.start - b.start))
-  const [start, end] = [sorted[0]?.start ?? 0, sorted.at(-1)?.end ?? 0]
+  const start = sorted[0]?.start ?? 0
+  const end = sorted.at(-1)?.end ?? 0
   if (policy.datatype && sorted.length > 1) return { start, end, pieces: sorted }
   return alignedRange(policy, { start, end })
 }

@@ -16,8 +16,16 @@ const PROGRAM: readonly Step[] = [
 ]
 
 const schedule = (faults: readonly Fault[], choices: readonly number[], policy: DlmPolicy = SEQDLM): Schedule => ({
-  ...{ policy: { ...policy, alignBytes: 4 }, clients: 2, servers: 2, stripes: 2, stripeSize: 8, threshold: 2 },
-  ...{ limits: { minDirtyBytes: 4, maxRpcBytes: 8 }, program: PROGRAM, choices, faults },
+  policy: { ...policy, alignBytes: 4 },
+  clients: 2,
+  servers: 2,
+  stripes: 2,
+  stripeSize: 8,
+  threshold: 2,
+  limits: { minDirtyBytes: 4, maxRpcBytes: 8 },
+  program: PROGRAM,
+  choices,
+  faults,
 })
 
 /** Three orders of events: always the oldest, always the newest, and a mixture. */

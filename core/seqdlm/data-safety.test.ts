@@ -14,7 +14,10 @@ const checksum = (data: Uint8Array | null): string =>
     .update(data as Uint8Array)
     .digest('hex')
 
-/** Bytes that differ by seed and name; xorshift32, as a draw of a named stream a word would take longer than the test. */
+/**
+ * Bytes that differ by seed and name; xorshift32, because drawing each word from a named stream would take longer than
+ * the test.
+ */
 function randomBytes(length: number, seed: number, name: string): Uint8Array {
   let x = randomStream(seed, name).below(2 ** 32) | 1
   const words = new Uint32Array(Math.ceil(length / 4))

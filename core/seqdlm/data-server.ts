@@ -1,8 +1,8 @@
 /**
- * The IO service of one server: flushes through the extent cache to the device, reads, sizes, and the care of the cache.
+ * IO service of one server: flushes through the extent cache to the device, reads, sizes, and cleaning of the cache.
  *
- * Source: SeqDLM IV-B, IV-C; spec/seqdlm 9, 11. Deviation: flushes that were heard before are told by their number and
- * answered again without being done again, as a repeat of older bytes under the same SN could not be told by its SN.
+ * Source: SeqDLM IV-B, IV-C; spec/seqdlm 9, 11. Deviation: repeated flushes are recognized by their number and answered
+ * again without being repeated, since the SN does not distinguish a repeat of older bytes under the same SN.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Device } from './device.ts'
@@ -16,9 +16,9 @@ export interface DataServerHost {
   readonly send: (client: ClientId, message: FromDataServer) => void
   readonly device: Device
   readonly minSn: MinSnQuery
-  /** Runs a task later, after the I/O that is there: the cleaning of the extent cache. */
+  /** Runs a task later, after pending I/O: the cleaning of the extent cache. */
   readonly defer: (task: () => void) => void
-  /** Has every client flush a stripe: a PR lock on all of it. `synced` is to be called when it is granted. */
+  /** Makes every client flush a stripe: takes a PR lock on all of it. `synced` must be called when it is granted. */
   readonly forceSync: (resource: ResourceId) => void
   /** Survives the server; undefined for a server that cannot be recovered. */
   readonly log?: ExtentLog | undefined
@@ -27,13 +27,13 @@ export interface DataServerHost {
 }
 
 interface Heard {
-  /** Every flush below this one was answered, and the client knows. */
+  /** Every flush below this one was answered, and the client knows it. */
   below: number
-  /** Flushes at or above `below`, and whether they are done. */
+  /** Flushes at or above `below`, with a flag for done. */
   readonly done: Map<number, boolean>
 }
 
-/** Most blocks in one flush; 512 KB of single bytes would be as many. */
+/** Maximum blocks in one flush: 512 KB of single bytes. */
 const MAX_BLOCKS = 524_288
 
 export class DataServer {
@@ -56,7 +56,7 @@ export class DataServer {
     return this.#syncing
   }
 
-  /** Takes one message in; a failure says why it changed nothing. */
+  /** Handles one message; a failure is the reason that it had no effect. */
   receive(client: ClientId, message: ToDataServer): Result<void> {
     const { send, device } = this.#host
     const { resource } = message
@@ -72,18 +72,21 @@ export class DataServer {
     return ok(undefined)
   }
 
-  /** Forgets what a client said; its connection is gone, and with it what was under way. */
+  /** Forgets a client's state: its connection is closed, and its messages under way are lost. */
   evict(client: ClientId): void {
     this.#heard.delete(client)
   }
 
-  /** Rebuilds the extent cache of a server that lost it. */
+  /** Rebuilds the extent cache after a crash. */
   recover(): void {
     const { log } = this.#host
     for (const resource of log?.resources() ?? []) this.#cache.restore(resource, log!.replay(resource))
   }
 
-  /** The PR lock of a forced sync is granted: every older write is on the device, and the entries protect nothing. */
+  /**
+   * Called when the PR lock of a forced sync is granted: every older write is on the device, and the entries are no
+   * longer needed.
+   */
   synced(resource: ResourceId): void {
     this.#syncing.delete(resource)
     this.#cache.drop(resource)
@@ -104,7 +107,7 @@ export class DataServer {
     const isDone = rpcSeq < heard.below ? true : heard.done.get(rpcSeq)
     if (isDone !== undefined) {
       if (isDone) reply()
-      return fail({ code: 'E_REPEATED', what: `Flush ${rpcSeq} of client ${client} was heard before` })
+      return fail({ code: 'E_REPEATED', what: `Flush ${rpcSeq} of client ${client} was received before` })
     }
     heard.done.set(rpcSeq, false)
     const { log, device } = this.#host
@@ -127,7 +130,7 @@ export class DataServer {
   #heardOf(client: ClientId, answeredBelow: number): Heard {
     let heard = this.#heard.get(client)
     if (heard === undefined) this.#heard.set(client, (heard = { below: 1, done: new Map() }))
-    // The numbers that are done with are few: a client has a bounded number of flushes under way.
+    // Few numbers complete at a time: a client has a bounded number of flushes under way.
     if (answeredBelow > heard.below) {
       heard.below = answeredBelow
       for (const seq of heard.done.keys()) if (seq < answeredBelow) heard.done.delete(seq)
@@ -153,7 +156,7 @@ export class DataServer {
     }
     this.#isCleaning = false
     if (this.#cache.entries <= this.#threshold) return
-    // What is left belongs to locks that have yet to flush: have them flush.
+    // The rest belongs to locks that have yet to flush: force a flush.
     for (const resource of [...this.#cache.resources()]) {
       if (this.#syncing.has(resource)) continue
       this.#syncing.add(resource)

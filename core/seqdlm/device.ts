@@ -1,4 +1,4 @@
-/** What a data server writes to: a disk in a simulation, memory here. */
+/** Storage of a data server: a disk in a simulation, memory here. */
 import { ExtentMap } from './extent-map.ts'
 import type { Block, ResourceId } from './messages.ts'
 import type { Extent } from './ranges.ts'
@@ -7,11 +7,11 @@ export interface Device {
   /**
    * Writes blocks of one object and calls `done` when they are safe.
    *
-   * Writes of one object take effect in the order in which they are handed over: the extent cache has decided between them
-   * already, and a write that overtook a later one would undo it (A11).
+   * Writes of one object must take effect in the order of the calls: the extent cache has already merged them, and an
+   * older write that lands late would undo a newer one (A11).
    */
   write(resource: ResourceId, blocks: readonly Block[], done: () => void): void
-  /** Reads start..end of an object; null where content is not carried. Bytes never written are zero. */
+  /** Reads start..end of an object; null if content is not carried. Unwritten bytes are zero. */
   read(resource: ResourceId, start: number, end: number, done: (data: Uint8Array | null) => void): void
   /** End of the last byte of an object that was written and not truncated. */
   size(resource: ResourceId): number

@@ -1,27 +1,27 @@
-/** What was written under one lock of one resource and is not on the server yet: the unit in which flushes are asked for. */
+/** Dirty data of one lock of one resource: the unit in which flushes are requested. */
 import type { ResourceId } from './messages.ts'
 import type { CachedExtent } from './cached-extent.ts'
 
 const NOBODY: readonly (() => void)[] = []
-/** Of a bucket that was never written to; nothing is ever put into it. */
+/** Extents of a bucket before its first write; never modified. */
 const NOTHING: CachedExtent[] = []
 
 export class DirtyBucket {
   readonly resource: ResourceId
   readonly sn: number
-  /** Flushes under way that carry some of it. */
+  /** Number of flushes under way with its data. */
   flights = 0
-  /** Some of what those flushes carry was overwritten since. */
+  /** Set if some of that data was overwritten since. */
   isOverwritten = false
-  /** The queue that it waits in to be flushed, and its neighbours there. */
+  /** Flush queue that it is in, and its neighbors there. */
   queue: object | null = null
   prev: DirtyBucket | null = null
   next: DirtyBucket | null = null
-  /** Its lock is being cancelled: what comes clean is dropped, as nobody may read it. */
+  /** Set while its lock is being canceled: data that becomes clean is dropped, as it may not be read. */
   isClosing = false
   #extents = NOTHING
   #head = 0
-  /** Written again while the bytes were under flush; they follow when that flush is answered. */
+  /** Written again while the bytes were under flush; flushed after that one is answered. */
   #deferred: CachedExtent[] | null = null
   #waiters: (() => void)[] | null = null
 
@@ -34,29 +34,29 @@ export class DirtyBucket {
     return this.#head < this.#extents.length
   }
 
-  /** Nothing to flush, nothing under flush. */
+  /** True without data to flush or under flush. */
   get isDrained(): boolean {
     return !this.hasExtents && this.flights === 0 && this.#deferred === null
   }
 
-  /** A cancel or an fsync waits for it. */
+  /** True if a cancel or an fsync waits for it. */
   get isUrgent(): boolean {
     return this.isClosing || this.#waiters !== null
   }
 
-  /** What was written last, unless it was looked at since. */
+  /** Latest written extent, unless it was processed since. */
   get last(): CachedExtent | undefined {
     return this.hasExtents ? this.#extents[this.#extents.length - 1] : undefined
   }
 
-  /** Notes that bytes were written; they may be overwritten before they are looked at. */
+  /** Adds written bytes; they may be overwritten before they are processed. */
   push(extent: CachedExtent): void {
-    // Under contention a bucket is of one write: an array that is made with it has room for one, one that grows for 17.
+    // Under contention a bucket has one write: an array literal has capacity for one, a grown array for 17.
     if (this.#extents.length === 0) this.#extents = [extent]
     else this.#extents.push(extent)
   }
 
-  /** The oldest extent that was written; undefined when there is none. */
+  /** Removes and returns the oldest written extent; undefined if there is none. */
   shift(): CachedExtent | undefined {
     const extent = this.#extents[this.#head]
     if (extent === undefined) return undefined
@@ -68,7 +68,7 @@ export class DirtyBucket {
     return extent
   }
 
-  /** Puts the extent back that `shift` just gave. */
+  /** Puts back the extent just returned by `shift`. */
   unshift(extent: CachedExtent): void {
     if (this.#head > 0) this.#extents[--this.#head] = extent
     else this.#extents.unshift(extent)
@@ -79,7 +79,7 @@ export class DirtyBucket {
     else this.#deferred.push(extent)
   }
 
-  /** Puts what was deferred back. */
+  /** Puts deferred extents back. */
   recall(): void {
     if (this.#deferred === null) return
     for (const e of this.#deferred) this.push(e)
@@ -92,7 +92,7 @@ export class DirtyBucket {
     else this.#waiters.push(done)
   }
 
-  /** Those who wait for it, each to be called once. */
+  /** Removes and returns the callbacks that wait for it, each to be called once. */
   takeWaiters(): readonly (() => void)[] {
     const waiters = this.#waiters ?? NOBODY
     this.#waiters = null
@@ -100,12 +100,12 @@ export class DirtyBucket {
   }
 }
 
-/** Buckets with something to flush, the oldest first; each is in one queue at most. O(1) throughout. */
+/** Queue of buckets with data to flush, oldest first; each is in one queue at most. O(1) throughout. */
 export class BucketQueue {
   first: DirtyBucket | null = null
   #last: DirtyBucket | null = null
 
-  /** Puts a bucket at the end unless it is here. */
+  /** Appends a bucket unless it is in the queue. */
   add(bucket: DirtyBucket): void {
     if (bucket.queue === this) return
     bucket.queue = this
@@ -115,7 +115,7 @@ export class BucketQueue {
     this.#last = bucket
   }
 
-  /** Takes a bucket out if it is here. */
+  /** Removes a bucket if it is in the queue. */
   delete(bucket: DirtyBucket): void {
     if (bucket.queue !== this) return
     const { prev, next } = bucket

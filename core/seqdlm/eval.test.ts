@@ -41,7 +41,10 @@ it('lets a CANCELING NBW lock neither bound an NBW nor a lock of its own client 
   expect(ends({ ...later, mode: 'NBW', state: 'GRANTED' })).toBe(19)
   expect(ends({ ...later, mode: 'BW', state: 'CANCELING' })).toBe(19)
   expect(ask(expand({ granted: [{ client: 'a', start: 5, end: 40, mode: 'NBW' }] }))).toEqual({
-    ...{ start: 0, end: 'EOF', expanded: true, state: 'GRANTED' },
+    start: 0,
+    end: 'EOF',
+    expanded: true,
+    state: 'GRANTED',
   })
 })
 

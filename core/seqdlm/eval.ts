@@ -1,6 +1,6 @@
 /**
- * The tables and rules of the protocol as a machine interface: one JSON line in, one JSON line out. Input is text from
- * anywhere, so the type of every field is checked here; the answers come from the code that the servers and clients run.
+ * Machine interface of the protocol's tables and rules: one JSON line in, one JSON line out. Input may be any text, so
+ * the type of every field is checked here; the answers come from the code that the servers and clients run.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import { ExtentMap } from './extent-map.ts'
@@ -30,13 +30,13 @@ interface Refusal {
 }
 type Answer = Result<Fields, Refusal>
 
-/** Most extents, locks or requests in one line. */
+/** Maximum extents, locks or requests in one line. */
 const MAX_ITEMS = 100_000
 const PAGE = 4096
 
 const refuse = (code: Code, message: string): Answer => fail({ code, message })
 
-/** Reads the fields of one line; the first that is not as it should be refuses the line, and is read as something harmless. */
+/** Reads the fields of one line; the first invalid field refuses the line and reads as a harmless value. */
 class Reader {
   refusal: Refusal | null = null
 
@@ -76,7 +76,8 @@ class Reader {
   }
 
   range({ start, end }: Fields): LockRange {
-    const [from, to] = [this.offset(start), this.offset(end)]
+    const from = this.offset(start)
+    const to = this.offset(end)
     if (from < EOF && from <= to) return lockRange(from, to)
     this.no('E_RANGE', 'a range must not be inverted')
     return lockRange(0, 0)
@@ -106,7 +107,7 @@ class Reader {
     return map
   }
 
-  /** `er_policy: "strict"` reads early revocation to the letter: waiting requests do not bound the range (A7, A8). */
+  /** `er_policy: "strict"` takes early revocation literally: waiting requests do not bound the range (A7, A8). */
   policy({ policy, er_policy: erPolicy }: Fields): DlmPolicy {
     const name = typeof policy === 'string' ? policy.toLowerCase().replace(/^dlm[-_]?/, '') : 'seqdlm'
     const found = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined
@@ -148,12 +149,12 @@ const OPS: Readonly<Record<string, (fields: Fields, read: Reader) => Fields>> = 
 }
 
 /**
- * Answers questions about modes, ranges and extents, line by line; nothing is kept between them.
+ * Evaluates modes, ranges and extents, line by line, without state between them.
  *
  * A line is `{"op",…}` with an op of `SEQDLM_OPS`; the answer is that op's, or `{"error":{"code","message"}}`.
  */
 export class SeqdlmEval {
-  /** The answer to one line, without a line end. Never throws. */
+  /** Returns the answer to one line, without a line end. Never throws. */
   answer(line: string): string {
     const answered = answer(line)
     return JSON.stringify(answered.ok ? answered.value : { error: answered.error })
@@ -186,7 +187,7 @@ function selectModeOp({ kind, resources, implicit_read: implicitRead }: Fields, 
   return { mode: selectMode(known ?? 'read', count as number, read.flag(implicitRead)) }
 }
 
-/** Runs the request against a resource with these locks and waiting requests, as if nothing denied it. */
+/** Applies the request to a resource with these locks and waiting requests, as if nothing denied it. */
 function expandRange(f: Fields, read: Reader): Fields {
   const ids = new Map<string | number, number>()
   const client = (value: unknown): number => {
@@ -201,7 +202,8 @@ function expandRange(f: Fields, read: Reader): Fields {
   const resource = new LockResource(0, host)
   for (const [i, item] of read.list(f.granted ?? []).entries()) {
     const g = read.fields(item)
-    const [lockMode, range] = [read.mode(g.mode), read.range(g)]
+    const lockMode = read.mode(g.mode)
+    const range = read.range(g)
     const lock = { client: client(g.client), reqId: 0, range, mode: lockMode, state: read.state(g.state ?? 'GRANTED') }
     resource.restore(new ServerLock({ ...lock, lockId: i + 1, sn: i + 1, minSn: i + 1 }))
   }
@@ -224,7 +226,10 @@ function expandRange(f: Fields, read: Reader): Fields {
 }
 
 const NAMED: Readonly<Record<string, DlmPolicy>> = {
-  ...{ seqdlm: SEQDLM, basic: DLM_BASIC, lustre: DLM_LUSTRE, datatype: DLM_DATATYPE },
+  seqdlm: SEQDLM,
+  basic: DLM_BASIC,
+  lustre: DLM_LUSTRE,
+  datatype: DLM_DATATYPE,
 }
 
 const OPERATIONS = ['read', 'write', 'append', 'truncate'] as const

@@ -1,8 +1,9 @@
 /**
- * The extent cache of one data server: the highest SN written to each byte of each of its stripes, as far as it still matters.
+ * Extent cache of one data server: the highest SN written to each byte of each of its stripes, as far as still
+ * relevant.
  *
- * An entry may go once no data with a smaller SN can arrive, which the lock server knows as mSN. Entries are removed by a task
- * that looks at 1,024 of them a run, stripe after stripe, and starts over 256 K entries. Source: SeqDLM IV-B; spec/seqdlm 9.
+ * An entry may be removed once no data with a smaller SN can arrive, which the lock server knows as mSN. Cleaning runs
+ * check 1,024 entries each, stripe after stripe, and start above 256 K entries. Source: SeqDLM IV-B; spec/seqdlm 9.
  */
 import { ExtentMap } from './extent-map.ts'
 import type { ResourceId } from './messages.ts'
@@ -13,13 +14,13 @@ export const ENTRY_BYTES = 48
 export const ENTRY_THRESHOLD = 262_144
 export const ENTRIES_PER_RUN = 1024
 
-/** Least SN that may still arrive for start..end (inclusive); Infinity when nothing can. */
+/** Returns the least SN that may still arrive for start..end (inclusive); Infinity if none. */
 export type MinSnQuery = (resource: ResourceId, start: number, end: number) => number
 
 export class ExtentCache {
   readonly #stripes = new Map<ResourceId, ExtentMap<SnExtent>>()
   #entries = 0
-  /** Stripes of the present pass that are yet to be looked at, the last one first, and how far that one is. */
+  /** Stripes that the current pass has yet to check, next one last, and the position in that one. */
   #pass: ResourceId[] = []
   #offset = 0
 
@@ -50,20 +51,20 @@ export class ExtentCache {
     return won
   }
 
-  /** Takes a stripe as it was rebuilt from the extent log. */
+  /** Restores a stripe rebuilt from the extent log. */
   restore(resource: ResourceId, map: ExtentMap<SnExtent>): void {
     this.drop(resource)
     this.#stripes.set(resource, map)
     this.#entries += map.size
   }
 
-  /** Forgets a stripe. */
+  /** Drops a stripe. */
   drop(resource: ResourceId): void {
     this.#entries -= this.#stripes.get(resource)?.size ?? 0
     this.#stripes.delete(resource)
   }
 
-  /** Begins a cleaning pass over every stripe. */
+  /** Starts a cleaning pass over every stripe. */
   beginPass(): void {
     this.#pass = [...this.#stripes.keys()].reverse()
     this.#offset = 0
@@ -72,8 +73,8 @@ export class ExtentCache {
   /**
    * One cleaning run.
    *
-   * @param limit  most entries to look at.
-   * @returns      whether the pass has more to look at.
+   * @param limit  maximum entries to check.
+   * @returns      true if the pass is not finished.
    */
   clean(minSn: MinSnQuery, limit = ENTRIES_PER_RUN): boolean {
     const pass = this.#pass
@@ -91,7 +92,7 @@ export class ExtentCache {
     return pass.length > 0
   }
 
-  /** Looks at entries of one stripe from where the pass is; fewer than `limit` only when these were the last. */
+  /** Checks entries of one stripe from the pass's position; fewer than `limit` only if these were the last. */
   #cleanStripe(resource: ResourceId, map: ExtentMap<SnExtent>, limit: number, minSn: MinSnQuery): number {
     const before = map.size
     const looked = map.sweep(this.#offset, limit, ({ start, end, sn }) => {

@@ -1,9 +1,9 @@
 /**
- * The durable record of a server's update sets, by stripe: what its extent cache is rebuilt from after a crash.
+ * Durable log of a server's update sets, by stripe, from which its extent cache is rebuilt after a crash.
  *
- * It outlives the server process, as the device does. Source: SeqDLM IV-B, IV-C2; spec/seqdlm 9, 11. Deviation: a log that
- * has grown long is rewritten as the extents it amounts to; and the highest SN seen stays on record when a log is cut, which
- * bounds the SNs after a recovery (A12).
+ * It survives the server process, as the device does. Source: SeqDLM IV-B, IV-C2; spec/seqdlm 9, 11. Deviation: a long
+ * log is compacted to its resulting extents; and the highest SN seen is kept when a log is cut, which bounds the SNs
+ * after a recovery (A12).
  */
 import { ExtentMap } from './extent-map.ts'
 import type { ResourceId } from './messages.ts'
@@ -20,7 +20,7 @@ export class ExtentLog {
   readonly #stripes = new Map<ResourceId, StripeLog>()
   readonly #highestSn = new Map<ResourceId, number>()
 
-  /** Highest SN that was ever logged, by stripe. */
+  /** Highest SN ever logged, by stripe. */
   get highestSn(): ReadonlyMap<ResourceId, number> {
     return this.#highestSn
   }
@@ -47,14 +47,14 @@ export class ExtentLog {
     return this.#stripes.get(resource)?.entries.length ?? 0
   }
 
-  /** The extents that the log of a stripe amounts to, through the merge rule in the order of writing. */
+  /** Returns the extents that result from the log of a stripe, by the merge rule in the order of writing. */
   replay(resource: ResourceId): ExtentMap<SnExtent> {
     const map = new ExtentMap(slicedSn)
     for (const e of this.#stripes.get(resource)?.entries ?? []) mergeBlock(map, e)
     return map
   }
 
-  /** Cuts the log of a stripe; all older data are on the device and no more can come. */
+  /** Cuts the log of a stripe; all older data are on the device and no more can arrive. */
   truncate(resource: ResourceId): void {
     this.#stripes.delete(resource)
   }

@@ -1,9 +1,9 @@
 /**
- * Disjoint extents in order, each with something attached: the interval map under page cache, extent cache and device.
+ * Ordered map of disjoint extents with attached data: the interval map of page cache, extent cache and device.
  *
- * Extents lie in chunks of at most 128, so an insertion moves at most one chunk and the list of chunks stays short: O(log n)
- * to find, O(sqrt n) in the worst case to insert with a constant that is a memmove, up to millions of extents. Ends of chunks
- * lie side by side: a search among thousands of chunks looks into one of them.
+ * Extents are in chunks of at most 128, so an insertion moves at most one chunk and the list of chunks stays short:
+ * O(log n) to find, O(sqrt n) in the worst case to insert with a constant that is a memmove, up to millions of extents.
+ * Ends of chunks are in one array: a search among thousands of chunks reads one of them.
  */
 import type { Extent } from './ranges.ts'
 
@@ -15,11 +15,11 @@ export class ExtentMap<T extends Extent> {
   /** Exclusive end of the last extent of each chunk. */
   #ends: number[] = []
   #size = 0
-  /** Place that `#seek` found: chunk, and index in it. */
+  /** Position found by `#seek`: chunk, and index in it. */
   #chunk = 0
   #index = 0
 
-  /** @param slice  the part start..end of an extent, as an extent of its own. */
+  /** @param slice  returns the part start..end of an extent as a new extent. */
   constructor(slice: (extent: T, start: number, end: number) => T) {
     this.#slice = slice
   }
@@ -28,7 +28,7 @@ export class ExtentMap<T extends Extent> {
     return this.#size
   }
 
-  /** Inclusive start of the first extent and exclusive end of the last one; both 0 when there is none. */
+  /** Inclusive start of the first extent and exclusive end of the last one; both 0 if empty. */
   get hull(): Extent {
     const last = this.#chunks.at(-1)?.at(-1)
     return { start: this.#chunks[0]?.[0]?.start ?? 0, end: last?.end ?? 0 }
@@ -39,10 +39,10 @@ export class ExtentMap<T extends Extent> {
   }
 
   /**
-   * Goes to where start..end belongs. When nothing is there, `left`, `right` and `put` are about that place, until the map is
-   * asked for or told anything else.
+   * Moves to the position of start..end. If it is free, `left`, `right` and `put` refer to it until the next other
+   * call.
    *
-   * @returns whether nothing is there.
+   * @returns true if it is free.
    */
   isFree(start: number, end: number): boolean {
     this.#seek(start)
@@ -50,29 +50,29 @@ export class ExtentMap<T extends Extent> {
     return at === undefined || at.start >= end
   }
 
-  /** The extent before the place that `isFree` went to. */
+  /** Extent before the position of `isFree`. */
   get left(): T | undefined {
     if (this.#index > 0) return this.#chunks[this.#chunk]?.[this.#index - 1]
     return this.#chunks[this.#chunk - 1]?.at(-1)
   }
 
-  /** The extent after the place that `isFree` went to. */
+  /** Extent after the position of `isFree`. */
   get right(): T | undefined {
     return this.#chunks[this.#chunk]?.[this.#index]
   }
 
-  /** The extent before the place that `isFree` went to was made longer, up to what comes next at most. */
+  /** Records that the extent before the position of `isFree` was extended, at most up to the next one. */
   leftGrew(): void {
     if (this.#index === 0) this.#noteEnd(this.#chunk - 1)
   }
 
-  /** Puts an extent at the place that `isFree` went to. */
+  /** Inserts an extent at the position of `isFree`. */
   put(extent: T): void {
     this.#size++
     let c = this.#chunk
     let i = this.#index
     if (c === this.#chunks.length) {
-      // After everything: the last chunk takes it, and at its end.
+      // Beyond everything: appended to the last chunk.
       if (c === 0) {
         this.#chunks.push([extent])
         this.#ends.push(extent.end)
@@ -94,7 +94,7 @@ export class ExtentMap<T extends Extent> {
     this.#ends.splice(c, 1, (chunk.at(-1) as T).end, (rest.at(-1) as T).end)
   }
 
-  /** Extents that share bytes with start..end, in order, whole. */
+  /** Returns the whole extents that share bytes with start..end, in order. */
   overlapping(start: number, end: number): T[] {
     this.#seek(start)
     const first = this.#chunks[this.#chunk]?.[this.#index]
@@ -113,14 +113,14 @@ export class ExtentMap<T extends Extent> {
     return found
   }
 
-  /** The extent that ends at or holds the byte before `offset`. */
+  /** Returns the extent that ends at or contains the byte before `offset`. */
   before(offset: number): T | undefined {
     this.#seek(offset - 1)
     const at = this.#chunks[this.#chunk]?.[this.#index]
     return at !== undefined && at.start < offset ? at : undefined
   }
 
-  /** The extent that starts at or after `offset`, the nearest one. */
+  /** Returns the first extent that starts at or after `offset`. */
   from(offset: number): T | undefined {
     this.#seek(offset)
     const chunk = this.#chunks[this.#chunk]
@@ -129,7 +129,7 @@ export class ExtentMap<T extends Extent> {
     return chunk?.[this.#index + 1] ?? this.#chunks[this.#chunk + 1]?.[0]
   }
 
-  /** Takes start..end out, cutting extents that reach over its edges; returns what was there, in order. */
+  /** Removes start..end, cutting extents that reach over its edges; returns the removed parts, in order. */
   carve(start: number, end: number): T[] {
     const taken: T[] = []
     if (this.isFree(start, end)) return taken
@@ -142,11 +142,13 @@ export class ExtentMap<T extends Extent> {
       if (j === i) break
       const cut = chunk.slice(i, j)
       const kept: T[] = []
-      const [first, last] = [cut[0] as T, cut.at(-1) as T]
+      const first = cut[0] as T
+      const last = cut.at(-1) as T
       if (first.start < start) kept.push(this.#slice(first, first.start, start))
       if (last.end > end) kept.push(this.#slice(last, end, last.end))
       for (const e of cut) {
-        const [s, t] = [Math.max(e.start, start), Math.min(e.end, end)]
+        const s = Math.max(e.start, start)
+        const t = Math.min(e.end, end)
         taken.push(s === e.start && t === e.end ? e : this.#slice(e, s, t))
       }
       chunk.splice(i, j - i, ...kept)
@@ -159,13 +161,13 @@ export class ExtentMap<T extends Extent> {
     return taken
   }
 
-  /** Puts an extent where none is. */
+  /** Inserts an extent at a free position. */
   insert(extent: T): void {
     this.#seek(extent.start)
     this.put(extent)
   }
 
-  /** Takes out an extent that is in the map. */
+  /** Removes an extent of the map. */
   delete(extent: T): void {
     this.#seek(extent.start)
     const chunk = this.#chunks[this.#chunk] as T[]
@@ -176,11 +178,11 @@ export class ExtentMap<T extends Extent> {
   }
 
   /**
-   * Looks at extents in order and takes out those that are to go.
+   * Checks extents in order and removes the selected ones.
    *
-   * @param from   looks at those that start at or after this offset.
-   * @param limit  most to look at.
-   * @returns      how many were looked at; fewer than `limit` only when there are no more.
+   * @param from   checks those that start at or after this offset.
+   * @param limit  maximum to check.
+   * @returns      number of checked extents; fewer than `limit` only if there are no more.
    */
   sweep(from: number, limit: number, isToGo: (extent: T) => boolean): number {
     this.#seek(from)
@@ -215,7 +217,7 @@ export class ExtentMap<T extends Extent> {
     this.#size = 0
   }
 
-  /** Notes where a chunk that was changed ends, or drops it when nothing is left in it; whether it is still there. */
+  /** Updates the end of a changed chunk, or drops the chunk if empty; returns true if it is kept. */
   #keep(c: number): boolean {
     if ((this.#chunks[c] as T[]).length > 0) {
       this.#noteEnd(c)
@@ -234,7 +236,7 @@ export class ExtentMap<T extends Extent> {
   /** Finds the first extent that ends after `offset`. */
   #seek(offset: number): void {
     const ends = this.#ends
-    // Most often it is the one that was found last, or the next one.
+    // Usually the one found last, or the next one.
     if (this.#isFound(this.#chunk, this.#index, offset)) return
     if (this.#isFound(this.#chunk, this.#index + 1, offset)) {
       this.#index++
@@ -242,7 +244,7 @@ export class ExtentMap<T extends Extent> {
     }
     let low = 0
     let high = ends.length
-    // Files are written forward: what is looked for often lies behind everything.
+    // Files are written forward: searches often go beyond everything.
     if (high > 0 && (ends[high - 1] as number) <= offset) low = high
     while (low < high) {
       const middle = (low + high) >> 1
@@ -263,7 +265,7 @@ export class ExtentMap<T extends Extent> {
     this.#index = first
   }
 
-  /** Whether the first extent that ends after `offset` lies there. */
+  /** True if the first extent that ends after `offset` is there. */
   #isFound(c: number, i: number, offset: number): boolean {
     const chunk = this.#chunks[c]
     const at = chunk?.[i]

@@ -9,7 +9,7 @@ const LIMITS = { minDirtyBytes: 120, maxDirtyBytes: 1000, maxRpcBytes: 80, maxIn
 const write = fc.record({
   kind: fc.constant('write' as const),
   at: fc.nat(40).map((n) => n * UNIT),
-  // Runs of writes of one length, and others in between.
+  // Runs of writes of equal length, with others in between.
   lengths: fc.array(fc.constantFrom(UNIT, UNIT, UNIT, 7, 25, 200), { minLength: 1, maxLength: 12 }),
   sn: fc.integer({ min: 1, max: 3 }),
 })
@@ -26,14 +26,19 @@ function node(content: boolean, maxCleanBytes: number) {
   const under: FlushRequest[] = []
   const log: string[] = []
   const flusher = new Flusher({
-    ...{ cache, limits: LIMITS, serverOf: () => 0, onLessDirty: () => {} },
+    cache,
+    limits: LIMITS,
+    serverOf: () => 0,
+    onLessDirty: () => {},
     send: (_, request) => {
       under.push(request)
       log.push(`${request.rpcSeq}: ${request.blocks.map((b) => `${b.start}-${b.end}/${b.sn}`).join(' ')}`)
     },
   })
   return {
-    ...{ cache, under, log },
+    cache,
+    under,
+    log,
     write(start: number, end: number, sn: number) {
       const data = content ? new Uint8Array(end - start) : null
       flusher.wrote(cache.write(0, { start, end, sn, data, hole: false }))
@@ -50,7 +55,8 @@ function node(content: boolean, maxCleanBytes: number) {
 it('sends the very same flushes, and keeps the very same bytes, whether content is carried or runs of writes are one extent', () => {
   const steps = fc.array(fc.oneof(write, write, answer, answer, flush), { maxLength: 60 })
   const property = fc.property(steps, fc.constantFrom(60, 300, 10_000), (list, maxCleanBytes) => {
-    const [plain, runs] = [node(true, maxCleanBytes), node(false, maxCleanBytes)]
+    const plain = node(true, maxCleanBytes)
+    const runs = node(false, maxCleanBytes)
     for (const step of list) {
       for (const n of [plain, runs]) {
         if (step.kind === 'answer') n.answer(step.which)
@@ -78,8 +84,9 @@ describe('clean bytes of writes that were one extent are reclaimed write by writ
     n.cache.missing(0, 0, end).map((gap) => [gap.start, gap.end])
 
   it('when something was overwritten in between, not where one write ends', () => {
-    // Found by a random seed: all that was left on one side of the overwritten part went at once.
-    const [plain, runs] = [node(true, 80), node(false, 80)]
+    // Found by a random seed: everything on one side of the overwritten part was removed at once.
+    const plain = node(true, 80)
+    const runs = node(false, 80)
     for (const n of [plain, runs]) {
       clean(n, 0, 80)
       n.write(35, 45, 2)
@@ -99,7 +106,8 @@ describe('clean bytes of writes that were one extent are reclaimed write by writ
   })
 
   it('when one of them became clean before, too', () => {
-    const [plain, runs] = [node(true, 50), node(false, 50)]
+    const plain = node(true, 50)
+    const runs = node(false, 50)
     for (const n of [plain, runs]) {
       clean(n, 0, 10)
       clean(n, 0, 10, true)
@@ -111,9 +119,11 @@ describe('clean bytes of writes that were one extent are reclaimed write by writ
   })
 })
 
-it('fills a flush write by write when later ones lie where a write had won nothing', () => {
-  // Found by a random seed: newer bytes had been there and went; the write stood for all of the extent that came after it.
-  const [plain, runs] = [node(true, 10_000), node(false, 10_000)]
+it('fills a flush write by write if later writes lie where an earlier one was discarded', () => {
+  // Found by a random seed: newer bytes had been there and were removed; the write stood for the whole extent that came
+  // later.
+  const plain = node(true, 10_000)
+  const runs = node(false, 10_000)
   for (const n of [plain, runs]) {
     n.write(200, 245, 2)
     n.write(200, 210, 1)
@@ -138,7 +148,7 @@ it('keeps one extent for writes that follow each other, and parts it between two
   client.write(100, 145, 2)
   client.flush(2, false)
   client.write(200, 245, 2)
-  // Two are under way. What comes now waits, and the next flush has room for half of the run.
+  // Two are under way. New data waits, and the next flush has room for half of the run.
   client.write(300, 345, 2)
   for (let at = 0; at < 60; at += 10) client.write(at, at + 10, 1)
   const run = (): number[][] => [...cache.extents(0)].filter((e) => e.sn === 1).map((e) => [e.start, e.end])

@@ -1,9 +1,9 @@
 /**
- * The flush daemon of one client node: what goes to which server when.
+ * Flush daemon of one client node: order and content of flushes to the servers.
  *
- * First what a cancel or an fsync waits for, then, above 256 MB of dirty data, the oldest. A flush carries blocks of one stripe,
- * of as many locks as fit, each with its SN. The same byte is never under flush twice with one SN: the server could not tell
- * which is newer (A9). Source: SeqDLM IV-A, IV-C1; spec/seqdlm 8, 10.
+ * Data that a cancel or an fsync waits for goes first, then, above 256 MB of dirty data, the oldest. A flush carries
+ * blocks of one stripe, of as many locks as fit, each with its SN. The same byte is never under flush twice with one
+ * SN: the server could not tell which is newer (A9). Source: SeqDLM IV-A, IV-C1; spec/seqdlm 8, 10.
  */
 import { isRun, type CachedExtent } from './cached-extent.ts'
 import { BucketQueue, type DirtyBucket } from './dirty-bucket.ts'
@@ -11,13 +11,13 @@ import type { Block, FlushRequest, ResourceId, ServerId } from './messages.ts'
 import type { PageCache } from './page-cache.ts'
 
 export interface FlushLimits {
-  /** Dirty bytes at which the daemon begins; it stops below. */
+  /** Dirty bytes at which the daemon starts; it stops below. */
   readonly minDirtyBytes: number
   /** Dirty bytes at which writers wait. */
   readonly maxDirtyBytes: number
   /** Largest flush RPC. */
   readonly maxRpcBytes: number
-  /** Flushes under way between a client and a server. */
+  /** Maximum flushes under way between a client and a server. */
   readonly maxInFlight: number
 }
 
@@ -26,7 +26,7 @@ export interface FlusherHost {
   readonly limits: FlushLimits
   readonly serverOf: (resource: ResourceId) => ServerId
   readonly send: (resource: ResourceId, message: FlushRequest) => void
-  /** Called when dirty data became fewer. */
+  /** Called when dirty data has decreased. */
   readonly onLessDirty: () => void
 }
 
@@ -39,14 +39,14 @@ interface Flight {
 
 interface OfServer {
   readonly flights: Map<number, Flight>
-  /** Buckets with something to flush: those that somebody waits for, and the others; the oldest first. */
+  /** Buckets with data to flush: urgent ones, and the rest; oldest first. */
   readonly urgent: BucketQueue
   readonly ready: BucketQueue
   lastSeq: number
   isDown: boolean
 }
 
-/** Buckets looked at for more of the same stripe when a flush is put together. */
+/** Buckets checked for more data of the same stripe when building a flush. */
 const LOOK_AHEAD = 16
 
 export class Flusher {
@@ -58,7 +58,7 @@ export class Flusher {
     this.#host = host
   }
 
-  /** Something was written. */
+  /** Called after a write. */
   wrote(bucket: DirtyBucket): void {
     const server = this.#of(bucket.resource)
     if (bucket.isUrgent) server.urgent.add(bucket)
@@ -66,7 +66,7 @@ export class Flusher {
     this.#pump(server)
   }
 
-  /** Flushes some SNs of a stripe, or all of it; `done` may be called at once. */
+  /** Flushes some SNs of a stripe, or all of it; `done` may be called synchronously. */
   flush(resource: ResourceId, sns: Iterable<number> | null, isClosing: boolean, done: () => void): void {
     const { cache } = this.#host
     const buckets: DirtyBucket[] = sns === null ? [...cache.buckets(resource)] : []
@@ -94,7 +94,7 @@ export class Flusher {
     for (const bucket of buckets) this.#ifDrained(server, bucket)
   }
 
-  /** A flush was answered. Returns whether it was under way. */
+  /** Handles the answer to a flush. Returns true if it was under way. */
   answered(resource: ResourceId, rpcSeq: number): boolean {
     const server = this.#of(resource)
     const flight = server.flights.get(rpcSeq)
@@ -113,17 +113,17 @@ export class Flusher {
     return true
   }
 
-  /** Sends what may be sent now, to every server. */
+  /** Sends all that may be sent now, to every server. */
   pump(): void {
     for (const server of this.#servers.values()) this.#pump(server)
   }
 
-  /** The server is gone: nothing is sent to it until it is back. */
+  /** Marks a server as down: nothing is sent to it until it is back. */
   down(serverId: ServerId): void {
     this.#at(serverId).isDown = true
   }
 
-  /** The server is back: every unanswered flush is repeated, in order; it knows what it had. */
+  /** Marks a server as up: repeats every unanswered flush in order; the server recognizes repeats. */
   up(serverId: ServerId): void {
     const server = this.#at(serverId)
     server.isDown = false
@@ -147,7 +147,7 @@ export class Flusher {
     return dirtyBytes - this.#bytesInFlight >= minDirtyBytes || dirtyBytes >= maxDirtyBytes
   }
 
-  /** Puts one flush together from the first bucket of a queue and others of its stripe that come soon after. */
+  /** Builds one flush from the first bucket of a queue and the next ones of its stripe. */
   #sendFrom(server: OfServer, from: BucketQueue, first: DirtyBucket): void {
     const { maxRpcBytes } = this.#host.limits
     const { resource } = first
@@ -181,7 +181,7 @@ export class Flusher {
     for (const bucket of emptied) this.#ifDrained(server, bucket)
   }
 
-  /** Takes dirty extents of a bucket, the oldest first, for the flush with the next number. Returns their bytes. */
+  /** Takes dirty extents of a bucket, oldest first, for the flush with the next number. Returns their bytes. */
   #take(server: OfServer, bucket: DirtyBucket, room: number, extents: CachedExtent[]): number {
     let bytes = 0
     for (let extent = bucket.shift(); extent !== undefined; extent = bucket.shift()) {
@@ -197,7 +197,7 @@ export class Flusher {
         continue
       }
       if (isWhole) {
-        // Most often: nothing to look for, nothing to compare it with.
+        // Common case: nothing to search, nothing to compare.
         if (extent.state !== 'dirty') continue
         if (bytes + size > room && extents.length > 0) {
           bucket.unshift(extent)
@@ -246,7 +246,11 @@ export class Flusher {
     let server = this.#servers.get(serverId)
     if (server === undefined) {
       server = {
-        ...{ flights: new Map(), urgent: new BucketQueue(), ready: new BucketQueue(), lastSeq: 0, isDown: false },
+        flights: new Map(),
+        urgent: new BucketQueue(),
+        ready: new BucketQueue(),
+        lastSeq: 0,
+        isDown: false,
       }
       this.#servers.set(serverId, server)
     }
@@ -256,7 +260,7 @@ export class Flusher {
 
 const sizeOf = (b: Block): number => (b.hole ? 0 : b.end - b.start)
 
-/** Whether some of an extent is on its way with the same SN. */
+/** True if part of an extent is under flush with the same SN. */
 function isUnderFlush(server: OfServer, bucket: DirtyBucket, e: CachedExtent): boolean {
   if (!bucket.isOverwritten) return false
   for (const { request, buckets } of server.flights.values()) {
@@ -266,7 +270,7 @@ function isUnderFlush(server: OfServer, bucket: DirtyBucket, e: CachedExtent): b
   return false
 }
 
-/** Blocks in order of offset, those that touch and have one SN made one. */
+/** Blocks in order of offset; touching ones with the same SN are merged. */
 function onWire(extents: CachedExtent[]): Block[] {
   for (let i = 1; i < extents.length; i++) {
     if ((extents[i] as CachedExtent).start > (extents[i - 1] as CachedExtent).start) continue
@@ -291,7 +295,7 @@ function onWire(extents: CachedExtent[]): Block[] {
   return blocks
 }
 
-/** Content of extents i..j - 1, which touch. */
+/** Joins the content of extents i..j - 1, which touch. */
 function joinedData(extents: readonly CachedExtent[], i: number, j: number): Uint8Array | null {
   const { start, data } = extents[i] as CachedExtent
   if (data === null) return null

@@ -1,8 +1,8 @@
-/** Files over stripes: which bytes of which object a range of a file is. Source: spec/seqdlm 1. */
+/** File striping: mapping of ranges of a file to bytes of objects. Source: spec/seqdlm 1. */
 import type { ResourceId } from './messages.ts'
 import type { Extent } from './ranges.ts'
 
-/** A file is n objects with consecutive ids, filled round robin. */
+/** A file is n objects with consecutive ids, striped round robin. */
 export interface FileLayout {
   /** Id of stripe 0. */
   readonly base: ResourceId
@@ -11,7 +11,7 @@ export interface FileLayout {
   readonly stripeSize: number
 }
 
-/** A run of bytes that lies in one stripe without a gap. */
+/** A contiguous run of bytes in one stripe. */
 export interface Piece {
   readonly resource: ResourceId
   /** Offset in the object. */
@@ -21,13 +21,13 @@ export interface Piece {
   readonly length: number
 }
 
-/** The pieces of one stripe, ascending. */
+/** Pieces of one stripe, ascending. */
 export interface StripePart {
   readonly resource: ResourceId
   readonly pieces: readonly Piece[]
 }
 
-/** Offset in its object of a byte of a file. */
+/** Returns the object of a file's byte and the offset in it. */
 export function localOffset(layout: FileLayout, offset: number): { resource: ResourceId; local: number } {
   const { base, stripes, stripeSize } = layout
   const row = Math.floor(offset / stripeSize)
@@ -35,7 +35,7 @@ export function localOffset(layout: FileLayout, offset: number): { resource: Res
 }
 
 /**
- * First byte of an object that lies at or after an offset of its file.
+ * Returns the first byte of an object at or after an offset of its file.
  *
  * @param k  number of the stripe, 0..stripes - 1.
  */
@@ -47,21 +47,21 @@ export function localBound({ stripes, stripeSize }: FileLayout, k: number, offse
   return k === at ? full + (offset % stripeSize) : full
 }
 
-/** End in the file of an object that is `size` bytes long; 0 for an empty one. */
+/** Returns the end in the file of an object of `size` bytes; 0 for an empty one. */
 export function fileEnd({ stripes, stripeSize }: FileLayout, k: number, size: number): number {
   if (size === 0) return 0
   const last = size - 1
   return (Math.floor(last / stripeSize) * stripes + k) * stripeSize + (last % stripeSize) + 1
 }
 
-/** Whether a range of a file that is not empty lies in one stripe without a gap. */
+/** True if a non-empty range of a file is contiguous in one stripe. */
 export const isInOneStripe = ({ stripeSize }: FileLayout, start: number, end: number): boolean =>
   (start % stripeSize) + end - start <= stripeSize
 
 /**
  * Splits extents of a file over its stripes.
  *
- * @param extents  of the file, ascending and disjoint; the buffer holds them one after the other.
+ * @param extents  extents of the file, ascending and disjoint; the buffer holds them consecutively.
  * @returns        by ascending resource: the order in which locks are taken.
  */
 export function split(layout: FileLayout, extents: readonly Extent[]): StripePart[] {

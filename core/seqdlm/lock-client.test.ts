@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { FileLayout } from './layout.ts'
-import type { ClientLock } from './client-lock.ts'
 import type { Written } from './operation.ts'
 import { DLM_BASIC, SEQDLM } from './policy.ts'
 import { SmallCluster, type SmallClusterOptions } from '#tests/kits/core/seqdlm/small-cluster.ts'
+import type { ClientLock } from './lock-client.ts'
 
 const file = (base: number, stripes = 1): FileLayout => ({ base, stripes, stripeSize: 4096 })
 const cluster = (maxIdleLocks: number, options: Partial<SmallClusterOptions> = {}): SmallCluster =>
@@ -33,7 +33,7 @@ describe('the limit of the lock cache', () => {
     expect(c.count('revoke')).toBe(0)
     expect(c.servers[0]!.locks.resource(1).unreleased).toBe(0)
     expect(c.clients[0]!.pages.hasData(1, 1)).toBe(false)
-    // Nobody has to be asked for what is on the server already.
+    // Data already on the server needs no revocation.
     expect(read(c, 1, 1)).toBe('data')
     expect(c.count('revoke')).toBe(0)
     expect(c.failures).toEqual([])
@@ -55,7 +55,7 @@ describe('the limit of the lock cache', () => {
     let held = 0
     let hasReturned = false
     c.clients[0]!.write(wide, 0, data, {}, (result) => (hasReturned = result.ok))
-    // Seven are held while the eighth is asked for, although none may be kept.
+    // Seven are held while the eighth is requested, although none may be kept.
     while (c.step()) held = Math.max(held, locksOf(c).filter((l) => l.state === 'GRANTED' && l.writers === 1).length)
     expect(hasReturned).toBe(true)
     expect(held).toBe(7)
@@ -68,7 +68,7 @@ describe('the limit of the lock cache', () => {
     const c = cluster(1)
     write(c, 0, 'mine')
     let value = ''
-    // The revocation for client 1 is under way when client 0 gives the lock back for want of room.
+    // The revocation for client 1 is under way when client 0 releases the lock to stay within its limit.
     c.clients[1]!.read(file(0), 0, 4, {}, (r) => (value = new TextDecoder().decode((r as { value: Uint8Array }).value)))
     c.step()
     c.clients[0]!.write(file(1), 0, bytes('more'), {}, () => {})
@@ -100,10 +100,12 @@ describe('the limit of the lock cache', () => {
   it('is settled when the answer to a request under way absorbs the lock', () => {
     const c = cluster(0, { servers: 2 })
     const data = bytes('x'.repeat(2 * 4096))
-    let [hasWritten, hasRead] = [false, false]
+    let hasWritten = false
+    let hasRead = false
     c.clients[0]!.write(file(0, 2), 0, data, {}, (r) => (hasWritten = r.ok))
     while (files(c).length === 0) c.step()
-    // A second thread wants to read under the first lock, which is upgraded for it, and the first thread is done meanwhile.
+    // A second thread requests a read under the first lock, which is upgraded for it, and the first thread finishes
+    // meanwhile.
     c.clients[0]!.read(file(0), 0, 4, {}, (r) => (hasRead = r.ok))
     while (c.step((m) => m.kind === 'lock-request' && m.resource === 0));
     expect([hasWritten, hasRead]).toEqual([true, false])

@@ -1,30 +1,166 @@
 /**
- * The lock cache of one client node: finds a lock for an operation or asks for one, and gives locks back.
+ * Lock cache of one client node: finds or requests locks for operations, and releases them.
  *
- * A lock is pinned by every operation that runs under it. A revocation makes it CANCELING at once, which is answered at once:
- * operations that hold it go on, no new one finds it. When the last one is done it is downgraded, flushed and released.
- * Idle locks beyond a limit are given back in the same way without being asked for, the least recently used ones first.
- * Source: SeqDLM II-A, III-D; spec/seqdlm 7. The paper's cache has no limit; that of Lustre's LDLM is the model (`lru_size`).
+ * A lock is pinned by every operation that runs under it. A revocation makes it CANCELING at once and is answered at
+ * once: operations that hold it continue, new ones do not find it. After the last one it is downgraded, flushed and
+ * released. Idle locks beyond a limit are canceled in the same way without a revocation, least recently used first.
+ * Source: SeqDLM II-A, III-D; spec/seqdlm 7. The paper's cache has no limit; that of Lustre's LDLM is the model
+ * (`lru_size`).
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
-import { CachedLocks, ClientLock } from './client-lock.ts'
-import { IdleLocks } from './idle-locks.ts'
 import type { FromLockServer, LockGrant, LockRequest, ReportedLock, ResourceId, ToLockServer } from './messages.ts'
-import { downgradeOf, isReadMode, type LockMode } from './modes.ts'
+import { downgradeOf, isReadMode, type LockMode, covers, isWriteMode, type LockState } from './modes.ts'
 import type { DlmPolicy } from './policy.ts'
-import { overlaps, type LockRange } from './ranges.ts'
+import { overlaps, type LockRange, contains } from './ranges.ts'
+
+// Client-side lock, and the locks of one resource that new operations may use.
+
+/** Progress of a cancel: not begun; flushing so that readers can continue under PR; flushing for release; released. */
+type CancelPhase = 'none' | 'for-readers' | 'for-release' | 'released'
+
+export class ClientLock {
+  readonly resource: ResourceId
+  readonly lockId: number
+  readonly range: LockRange
+  /** SN of data written under it. */
+  readonly sn: number
+  /** SNs whose data must be on the servers before its release: its own, and those of locks merged into it. */
+  sns: number[]
+  mode: LockMode
+  state: LockState
+  readers = 0
+  writers = 0
+  phase: CancelPhase = 'none'
+  /** Set if bytes read under it may be in the page cache. */
+  hasRead: boolean
+  /** Lock that it was merged into. */
+  forward: ClientLock | null = null
+  /** True while in its client's list of idle locks; its neighbors there. */
+  isIdle = false
+  older: ClientLock | null = null
+  newer: ClientLock | null = null
+
+  constructor(from: Pick<ClientLock, 'resource' | 'lockId' | 'range' | 'sn' | 'mode' | 'state'>) {
+    this.resource = from.resource
+    this.lockId = from.lockId
+    this.range = from.range
+    this.sn = from.sn
+    this.mode = from.mode
+    this.state = from.state
+    this.sns = isWriteMode(from.mode) ? [from.sn] : []
+    this.hasRead = !isWriteMode(from.mode) || from.mode === 'PW'
+  }
+
+  /** Lock that operations which pinned this one now run under. */
+  get current(): ClientLock {
+    let { forward } = this
+    while (forward !== null && forward.forward !== null) ({ forward } = forward)
+    return forward ?? this
+  }
+
+  /** Report for a lock server that lost it. */
+  report(): ReportedLock {
+    const { resource, lockId, range, mode, state, sn } = this
+    return { resource, lockId, range, mode, state, sn, minSn: this.sns.reduce((least, n) => Math.min(least, n), sn) }
+  }
+}
+
+/** GRANTED locks of one client on one resource, by start. They overlap only under DLM-datatype. */
+class CachedLocks {
+  readonly #locks: ClientLock[] = []
+
+  get size(): number {
+    return this.#locks.length
+  }
+
+  [Symbol.iterator](): IterableIterator<ClientLock> {
+    return this.#locks[Symbol.iterator]()
+  }
+
+  add(lock: ClientLock): void {
+    this.#locks.splice(this.#after(lock.range.start), 0, lock)
+  }
+
+  delete(lock: ClientLock): void {
+    for (let i = this.#after(lock.range.start) - 1; i >= 0; i--) {
+      if (this.#locks[i] === lock) {
+        this.#locks.splice(i, 1)
+        return
+      }
+    }
+  }
+
+  /** Returns a lock that an operation of this mode on this range can run under. */
+  find(mode: LockMode, range: LockRange): ClientLock | undefined {
+    const lock = this.#locks[this.#after(range.start) - 1]
+    return lock !== undefined && covers(lock.mode, mode) && contains(lock.range, range) ? lock : undefined
+  }
+
+  /** Returns the number of locks that start at or before an offset. */
+  #after(offset: number): number {
+    let low = 0
+    let high = this.#locks.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#locks[middle] as ClientLock).range.start <= offset) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+// Idle GRANTED locks of one client, on all its resources, in order of last use. O(1) throughout.
+
+class IdleLocks {
+  #oldest: ClientLock | null = null
+  #newest: ClientLock | null = null
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Least recently used one. */
+  get oldest(): ClientLock | null {
+    return this.#oldest
+  }
+
+  /** @param lock  just used, not in the list. */
+  add(lock: ClientLock): void {
+    lock.isIdle = true
+    lock.older = this.#newest
+    if (this.#newest === null) this.#oldest = lock
+    else this.#newest.newer = lock
+    this.#newest = lock
+    this.#size++
+  }
+
+  /** Removes a lock if it is in the list. */
+  delete(lock: ClientLock): void {
+    if (!lock.isIdle) return
+    const { older, newer } = lock
+    if (older === null) this.#oldest = newer
+    else older.newer = newer
+    if (newer === null) this.#newest = older
+    else newer.older = older
+    lock.isIdle = false
+    lock.older = null
+    lock.newer = null
+    this.#size--
+  }
+}
 
 export interface LockClientHost {
   readonly policy: DlmPolicy
-  /** Most locks that are kept although no operation holds them, >= 0; those in use and those being cancelled do not count. */
+  /** Maximum idle locks that are kept, >= 0; locks in use and those being canceled do not count. */
   readonly maxIdleLocks: number
   /** Sends to the lock service that owns the resource. */
   readonly send: (resource: ResourceId, message: ToLockServer) => void
-  /** Flushes what was written under a lock; `done` may be called at once. */
+  /** Flushes data written under a lock; `done` may be called synchronously. */
   readonly flush: (lock: ClientLock, done: () => void) => void
-  /** Drops clean pages of a lock that can no longer vouch for them; `others` still vouch for what they cover. */
+  /** Drops clean pages that a lock no longer covers, except those covered by `others`. */
   readonly dropClean: (lock: ClientLock, others: Iterable<ClientLock>) => void
-  /** Whether data of an SN are still in the page cache. */
+  /** True if data of an SN are still in the page cache. */
   readonly hasData: (resource: ResourceId, sn: number) => boolean
 }
 
@@ -32,7 +168,7 @@ export type Use = 'reader' | 'writer'
 
 /** An operation's hold on a lock. */
 export interface Pin {
-  /** As granted; `lock.current` is what it was merged into. */
+  /** Lock as granted; `lock.current` is the one it was merged into. */
   readonly lock: ClientLock
   readonly use: Use
 }
@@ -46,23 +182,23 @@ interface Pending {
 interface OfResource {
   readonly resource: ResourceId
   readonly cached: CachedLocks
-  /** Unreleased locks, CANCELING ones too, by id. */
+  /** Unreleased locks, including CANCELING ones, by id. */
   readonly locks: Map<number, ClientLock>
-  /** Requests without an answer, by id, in the order of asking. */
+  /** Unanswered requests, by id, in order. */
   readonly pending: Map<number, Pending>
-  /** Locks that were revoked before their grant was heard of. */
+  /** Locks that were revoked before their grant arrived. */
   readonly revokedEarly: Set<number>
-  /** Highest id of a lock that was granted: a revocation that names no later one, and none that is here, comes too late. */
+  /** Highest id of a granted lock: a revocation of an unknown lock up to it is late. */
   lastLockId: number
 }
 
-/** Locks that are passed over when one is to be given back, before that is left for the next time. */
+/** Maximum locks skipped in one search for a lock to release. */
 const MAX_PASSED_OVER = 8
 
 export class LockClient {
   readonly #host: LockClientHost
   readonly #resources = new Map<ResourceId, OfResource>()
-  /** The one that was asked for last, which is often asked for next. */
+  /** Resource of the last request, often the next one, too. */
   #recent: OfResource | null = null
   readonly #idle = new IdleLocks()
   #waiting = 0
@@ -72,12 +208,12 @@ export class LockClient {
     this.#host = host
   }
 
-  /** GRANTED locks that no operation holds. */
+  /** Number of idle GRANTED locks. */
   get idle(): number {
     return this.#idle.size
   }
 
-  /** Requests that wait for an answer. */
+  /** Number of unanswered requests. */
   get waiting(): number {
     return this.#waiting
   }
@@ -92,10 +228,10 @@ export class LockClient {
   }
 
   /**
-   * Pins a lock for one operation, from the cache or from the server.
+   * Pins a lock for one operation, cached or requested.
    *
-   * An operation on several resources asks in ascending order of resource, the cached ones among them, and asks for the next
-   * only when it has this one: that is what keeps it from deadlock.
+   * An operation on several resources acquires them in ascending order, cached ones included, and the next only after
+   * this one: this avoids deadlocks.
    */
   acquire(resource: ResourceId, mode: LockMode, range: LockRange, use: Use, done: (pin: Result<Pin>) => void): void {
     const here = this.#of(resource)
@@ -111,7 +247,7 @@ export class LockClient {
     this.#host.send(resource, request)
   }
 
-  /** Ends an operation's hold. */
+  /** Releases an operation's pin. */
   unlock(pin: Pin): void {
     const lock = pin.lock.current
     if (pin.use === 'reader') lock.readers--
@@ -123,7 +259,7 @@ export class LockClient {
     }
   }
 
-  /** Takes one message in; a failure says why it changed nothing. */
+  /** Handles one message; a failure is the reason that it had no effect. */
   receive(message: Exclude<FromLockServer, { kind: 'recover-query' | 'recover-open' }>): Result<void> {
     const here = this.#of(message.resource)
     if (message.kind === 'revoke') return this.#revoke(here, message.resource, message.lockId)
@@ -139,7 +275,7 @@ export class LockClient {
     return ok(undefined)
   }
 
-  /** Every unreleased lock on the resources that `isThere` picks, for a server that lost them. */
+  /** Returns every unreleased lock on the resources selected by `isThere`, for a server that lost them. */
   report(isThere: (resource: ResourceId) => boolean): ReportedLock[] {
     const locks: ReportedLock[] = []
     for (const [resource, here] of this.#resources) {
@@ -175,7 +311,7 @@ export class LockClient {
     }
     here.locks.set(lock.lockId, lock)
     here.lastLockId = Math.max(here.lastLockId, lock.lockId)
-    // One that comes CANCELING serves the operation that waits for it and no other.
+    // A lock granted as CANCELING serves only the operation that waits for it.
     if (lock.state === 'GRANTED') here.cached.add(lock)
     const pin = this.#pin(lock, pending.use)
     if (here.revokedEarly.delete(lock.lockId)) this.#revoke(here, resource, lock.lockId)
@@ -185,9 +321,9 @@ export class LockClient {
   #revoke(here: OfResource, resource: ResourceId, lockId: number): Result<void> {
     const lock = here.locks.get(lockId)
     if (lock === undefined) {
-      // It crossed the release of a lock that was given back unasked.
+      // It crossed the release of a lock that was canceled without a revocation.
       if (lockId <= here.lastLockId) return ok(undefined)
-      // It may have overtaken the grant that a request still waits for.
+      // It may have overtaken the grant of a pending request.
       if (here.pending.size > 0) here.revokedEarly.add(lockId)
       return fail({ code: 'E_NOT_HELD', what: `A revocation names lock ${lockId}, which is not held` })
     }
@@ -197,7 +333,7 @@ export class LockClient {
     return ok(undefined)
   }
 
-  /** From now on no operation finds the lock. */
+  /** Hides the lock from new operations. */
   #close(here: OfResource, lock: ClientLock): void {
     if (lock.state === 'CANCELING') return
     lock.state = 'CANCELING'
@@ -205,7 +341,7 @@ export class LockClient {
     this.#idle.delete(lock)
   }
 
-  /** Gives idle locks back while there are more than the limit. */
+  /** Cancels idle locks beyond the limit. */
   #trim(): void {
     const { maxIdleLocks } = this.#host
     for (let passed = 0; this.#idle.size > maxIdleLocks;) {
@@ -220,12 +356,13 @@ export class LockClient {
     }
   }
 
-  /** Cancels a lock that nobody revoked. */
+  /** Cancels a lock without a revocation. */
   #giveBack(here: OfResource, lock: ClientLock): void {
     const { resource, lockId, mode } = lock
     this.#close(here, lock)
     this.#cancel(lock)
-    // Unless it is gone at once, the server must not merge it with what is asked for meanwhile; a downgrade says as much.
+    // Unless released at once, the server must not merge it with requests made meanwhile; a downgrade has the same
+    // effect.
     if (lock.phase !== 'released' && lock.mode === mode) {
       this.#host.send(resource, { kind: 'revoke-reply', resource, lockId })
     }
@@ -238,7 +375,7 @@ export class LockClient {
     return { lock, use }
   }
 
-  /** Takes the cancel of a lock as far as the operations that hold it allow. */
+  /** Advances the cancel of a lock as far as the operations that hold it allow. */
   #cancel(lock: ClientLock): void {
     if (lock.state !== 'CANCELING' || lock.writers > 0) return
     if (lock.phase === 'for-release' || lock.phase === 'released') return
@@ -247,7 +384,7 @@ export class LockClient {
       if (!downgrade?.flushBefore || lock.phase !== 'none') return
       lock.phase = 'for-readers'
       this.#host.flush(lock, () => {
-        // The readers may have left meanwhile, and the lock have become NBW.
+        // The readers may have left meanwhile, and the lock may have become NBW.
         if (lock.phase === 'for-readers') this.#downgrade(lock, 'PR')
       })
       return
@@ -261,7 +398,7 @@ export class LockClient {
     const { resource, lockId } = lock
     lock.mode = mode
     this.#host.send(resource, { kind: 'downgrade', resource, lockId, mode })
-    // Others may write beside an NBW: what is clean under it is no longer known to be current (A20).
+    // Others may write beside an NBW: clean data under it may no longer be current (A20).
     if (!isReadMode(mode)) this.#drop(lock)
   }
 
@@ -282,7 +419,11 @@ export class LockClient {
     let here = this.#resources.get(resource)
     if (here === undefined) {
       here = {
-        ...{ resource, cached: new CachedLocks(), locks: new Map(), pending: new Map(), revokedEarly: new Set() },
+        resource,
+        cached: new CachedLocks(),
+        locks: new Map(),
+        pending: new Map(),
+        revokedEarly: new Set(),
         lastLockId: 0,
       }
       this.#resources.set(resource, here)
@@ -292,7 +433,7 @@ export class LockClient {
   }
 }
 
-/** Whether the answer to a request under way may absorb a lock, which can then no longer be given back. */
+/** True if the answer to a request under way may absorb a lock, which must then not be released. */
 function isWanted({ pending }: OfResource, { range }: ClientLock): boolean {
   if (pending.size === 0) return false
   for (const { request } of pending.values()) if (overlaps(request.range, range)) return true
@@ -302,5 +443,5 @@ function isWanted({ pending }: OfResource, { range }: ClientLock): boolean {
 const refused = (code: string): Failure => ({
   code,
   what: 'The lock server refused the lock',
-  unaffected: 'Locks that are held stay as they are.',
+  unaffected: 'Held locks are not affected.',
 })

@@ -1,12 +1,12 @@
 /**
- * What a lock resource tells an observer, in the order in which it happens: enough to draw lanes, replay a schedule and check
- * the protocol from outside.
+ * Events that a lock resource reports to an observer, in order: enough to draw lanes, replay a schedule and check the
+ * protocol externally.
  */
 import type { ClientId, ResourceId } from './messages.ts'
 import type { LockMode, LockState } from './modes.ts'
 import type { LockRange } from './ranges.ts'
 
-/** Why a request could be granted: nothing in its way, over CANCELING NBW locks (Table II, N/Y), or once others were gone. */
+/** Rule of a grant: no conflict, over CANCELING NBW locks (Table II, N/Y), or after conflicting ones were removed. */
 export type GrantRule = 'free' | 'early-grant' | 'normal-grant'
 
 interface OfResource {
@@ -35,7 +35,7 @@ export type LockEvent =
       readonly reqId: number
       readonly asked: LockMode
       readonly mode: LockMode
-      /** Granted, that is to say expanded. */
+      /** Granted range, after expansion. */
       readonly range: LockRange
       readonly required: LockRange
       readonly state: LockState

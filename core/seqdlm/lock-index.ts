@@ -1,10 +1,10 @@
 /**
- * The unreleased locks of one kind on one resource, by range: a treap ordered by (start, lock id) whose nodes know the
- * furthest end and the least SN below them.
+ * Index of the unreleased locks of one kind on one resource, by range: a treap ordered by (start, lock id) whose nodes
+ * hold the furthest end and the least SN of their subtree.
  *
- * Every question a grant asks (does anything overlap, what starts next, what is the oldest SN here) is answered in
- * O(log n) expected, so that tens of thousands of CANCELING locks on a resource cost next to nothing. Priorities are a mix
- * of the lock id: the shape depends on nothing but the locks in it.
+ * Every query of a grant (overlap, next start, oldest SN) takes O(log n) expected, so that tens of thousands of
+ * CANCELING locks on a resource cost almost nothing. Priorities are hashes of the lock id: the shape depends only on
+ * the locks in it.
  */
 import type { LockRange } from './ranges.ts'
 
@@ -61,11 +61,11 @@ export class LockIndex<T extends IndexedLock> {
     return this.#size
   }
 
-  /** @param lock  not in the index yet; its start and id stay what they are while it is. */
+  /** @param lock  not in the index yet; its start and id must not change while it is. */
   add(lock: T): void {
     this.#size++
     const { start, end } = lock.range
-    // One literal: spreading two costs as much as putting it in.
+    // One literal: an object spread costs as much as the insertion.
     this.#root = insert(this.#root, {
       lock,
       start,
@@ -84,12 +84,14 @@ export class LockIndex<T extends IndexedLock> {
     this.#root = remove(this.#root, lock)
   }
 
-  /** The first lock that overlaps the hull of a range and that `accept` takes; undefined when there is none. */
+  /**
+   * Returns the first lock that overlaps the hull of a range and is accepted by `accept`; undefined if there is none.
+   */
   find(range: LockRange, accept: (lock: T) => boolean): T | undefined {
     return this.#root === null ? undefined : find(this.#root, range.start, range.end, accept)
   }
 
-  /** Start of the first lock that starts after `offset`; Infinity when none does. */
+  /** Returns the start of the first lock that starts after `offset`; Infinity if there is none. */
   startAfter(offset: number): number {
     let best = Infinity
     for (let n = this.#root; n !== null;) {
@@ -101,12 +103,14 @@ export class LockIndex<T extends IndexedLock> {
     return best
   }
 
-  /** Least `minSn` of the locks that overlap start..end (inclusive), if it is below `bound`; else `bound`. */
+  /**
+   * Returns the least `minSn` of the locks that overlap start..end (inclusive), if it is below `bound`; else `bound`.
+   */
   leastSn(start: number, end: number, bound: number): number {
     return this.#root === null ? bound : least(this.#root, start, end, bound)
   }
 
-  /** Every lock, in order of start. */
+  /** Iterates over the locks, in order of start. */
   *[Symbol.iterator](): Generator<T, void, void> {
     const path: Node<T>[] = []
     let n = this.#root
@@ -132,7 +136,7 @@ function insert<T extends IndexedLock>(at: Node<T> | null, node: Node<T>): Node<
   return update(at)
 }
 
-/** Parts of a tree before and after the key of a node. */
+/** Splits a tree before and after the key of a node. */
 function split<T extends IndexedLock>(at: Node<T> | null, key: Node<T>): [Node<T> | null, Node<T> | null] {
   if (at === null) return [null, null]
   if (isBefore(key.start, key.lock.lockId, at)) {

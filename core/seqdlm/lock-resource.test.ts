@@ -21,8 +21,12 @@ const POLICIES: readonly DlmPolicy[] = [
 ]
 
 const event = fc.record({
-  ...{ what: fc.constantFrom('ask', 'ask', 'ask', 'cancel', 'downgrade', 'release', 'release'), client: fc.nat(3) },
-  ...{ start: fc.nat(30), length: fc.constantFrom(1, 4, 10, EOF), mode: fc.constantFrom(...MODES), pick: fc.nat(50) },
+  what: fc.constantFrom('ask', 'ask', 'ask', 'cancel', 'downgrade', 'release', 'release'),
+  client: fc.nat(3),
+  start: fc.nat(30),
+  length: fc.constantFrom(1, 4, 10, EOF),
+  mode: fc.constantFrom(...MODES),
+  pick: fc.nat(50),
 })
 
 type Step = typeof event extends fc.Arbitrary<infer T> ? T : never
@@ -67,10 +71,15 @@ it('grants what a scan of everything grants, in the same order', () => {
     }
   })
   const on = (what: Step['what'], client: number, start: number, mode: LockMode): Step => ({
-    ...{ what, client, start, length: 1, mode, pick: 0 },
+    what,
+    client,
+    start,
+    length: 1,
+    mode,
+    pick: 0,
   })
-  // Found by longer runs: a lock of its own that a waiting request met for the sake of another one was not revoked at once,
-  // and what a waiting request would merge with was not yet known to a grant that came before its turn.
+  // Found by longer runs: a lock of the same client that a waiting request came to include through another one was not
+  // revoked at once, and a grant out of turn did not see what a waiting request would merge with.
   const first = [0, 1, 2].map((client) => on('ask', client, 0, 'PR'))
   const examples: [DlmPolicy, Step[]][] = [
     [
@@ -80,7 +89,10 @@ it('grants what a scan of everything grants, in the same order', () => {
     [
       SEQDLM,
       [
-        ...[on('ask', 0, 0, 'NBW'), on('ask', 1, 0, 'PR'), on('ask', 0, 9, 'PR'), on('ask', 1, 10, 'BW')],
+        on('ask', 0, 0, 'NBW'),
+        on('ask', 1, 0, 'PR'),
+        on('ask', 0, 9, 'PR'),
+        on('ask', 1, 10, 'BW'),
         on('release', 0, 0, 'PR'),
       ],
     ],
@@ -98,7 +110,7 @@ function station(policy = SEQDLM): { server: LockServer; take: () => FromLockSer
 const ask = (reqId: number, mode: LockMode, start = 0, end = EOF) =>
   ({ kind: 'lock-request', resource: 7, reqId, range: lockRange(start, end), mode }) as const
 
-describe('what a client may say out of turn', () => {
+describe('invalid messages of a client', () => {
   const release = { kind: 'release', resource: 7, lockId: 1 } as const
 
   it.each([
@@ -174,7 +186,7 @@ it('refuses a waiting write whose turn comes when the sequence numbers are used 
   expect(events).toContainEqual({ kind: 'withdrawn', resource: 7, at: 5, client: 2, reqId: 1 })
 })
 
-it('names a client that never answers a revocation, and goes on without it', () => {
+it('reports a client that never answers a revocation, and continues without it', () => {
   const { server, take } = station()
   server.receive(0, ask(1, 'PW'))
   server.receive(1, ask(1, 'PW'))

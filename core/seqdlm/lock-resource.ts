@@ -1,10 +1,10 @@
 /**
- * The lock server's state machine for one resource: queue, grant, revoke, cancel, release.
+ * State machine of the lock server for one resource: queue, grant, revoke, cancel, release.
  *
- * Requests are granted in order of arrival among those that conflict; one that conflicts with nothing unreleased and with no
- * earlier request passes (A4). Source: SeqDLM II-A, III; spec/seqdlm 4-6. Deviation in form only: where the text scans the
- * whole queue at every event, a waiting request here remembers one thing that blocks it and is looked at again when that goes
- * away; the grants are the same, which lock-resource.test.ts holds it to.
+ * Requests are granted in order of arrival among those that conflict; one without conflicts with unreleased locks and
+ * earlier requests passes (A4). Source: SeqDLM II-A, III; spec/seqdlm 4-6. Deviation in form only: where the text scans
+ * the whole queue at every event, a waiting request here remembers one blocker and is checked again when that is
+ * removed; the grants are the same, as lock-resource.test.ts verifies.
  */
 import type { GrantRule, LockObserver } from './lock-events.ts'
 import { LockTable, type Wanted } from './lock-table.ts'
@@ -14,17 +14,17 @@ import type { DlmPolicy } from './policy.ts'
 import { overlaps, type LockRange } from './ranges.ts'
 import { ServerLock, Waiter, WaitQueue } from './server-lock.ts'
 
-/** What a resource needs of the server it is part of. */
+/** Interface of the server for its resources. */
 export interface ResourceHost {
   readonly policy: DlmPolicy
-  /** Hands a message over for delivery; it must not be delivered before the call that caused it has returned. */
+  /** Passes a message on for delivery; it must not be delivered before the call that caused it has returned. */
   readonly send: (client: ClientId, message: FromLockServer) => void
   readonly now: () => number
   readonly newLockId: () => number
   readonly observe: LockObserver | undefined
 }
 
-/** Sequence numbers stop short of the point where a double can no longer tell n from n + 1. */
+/** Sequence numbers end before a double can no longer distinguish n from n + 1. */
 export const MAX_SN = Number.MAX_SAFE_INTEGER - 1
 
 const NO_IDS: readonly number[] = []
@@ -37,7 +37,7 @@ export class LockResource {
   readonly #queue = new WaitQueue()
   #arrivals = 0
   #nextSn = 1
-  /** Requests to look at again, in order of arrival. */
+  /** Requests to check again, in order of arrival. */
   #recheck: Waiter[] = []
 
   constructor(id: ResourceId, host: ResourceHost) {
@@ -63,7 +63,7 @@ export class LockResource {
     return this.#locks.values()
   }
 
-  /** Waiting requests, oldest first. */
+  /** Iterates over waiting requests, oldest first. */
   *waiters(): Generator<Waiter, void, void> {
     for (let w = this.#queue.first; w !== null; w = w.next) yield w
   }
@@ -89,7 +89,7 @@ export class LockResource {
     this.#settle()
   }
 
-  /** The client will not use the lock for new operations: an answered revocation. */
+  /** Marks a lock as unusable for new operations: its revocation was answered. */
   cancel(lock: ServerLock): void {
     if (lock.state === 'CANCELING') return
     lock.state = 'CANCELING'
@@ -98,7 +98,7 @@ export class LockResource {
     this.#settle()
   }
 
-  /** A downgrade implies CANCELING. */
+  /** Downgrades a lock, which implies CANCELING. */
   downgrade(lock: ServerLock, mode: LockMode): void {
     lock.mode = mode
     lock.state = 'CANCELING'
@@ -114,7 +114,7 @@ export class LockResource {
     this.#settle()
   }
 
-  /** Forgets a client: its locks are gone and its requests are not granted. */
+  /** Drops a client: its locks are released and its requests withdrawn. */
   evict(client: ClientId): void {
     for (const w of this.waiters()) {
       if (w.client !== client) continue
@@ -129,41 +129,41 @@ export class LockResource {
     this.#settle()
   }
 
-  /** Takes back a lock that a client reported after the server lost it. */
+  /** Restores a lock that a client reported after the server lost it. */
   restore(lock: ServerLock): void {
     this.#locks.set(lock.lockId, lock)
     this.#table.add(lock)
     this.#nextSn = Math.max(this.#nextSn, Math.min(lock.sn, MAX_SN) + 1)
   }
 
-  /** Raises the next SN above every one that may have been given away. */
+  /** Raises the next SN above every one that may have been assigned. */
   skipSn(highest: number): void {
     this.#nextSn = Math.max(this.#nextSn, highest + 1)
   }
 
-  /** Least SN that data for start..end (inclusive) may still arrive with; Infinity when none can. */
+  /** Returns the least SN of data that may still arrive for start..end (inclusive); Infinity if none. */
   minSn(start: number, end: number): number {
     return this.#table.minSn(start, end)
   }
 
-  /** What a request would be granted now if nothing denied it, against the locks and requests that are here. */
+  /** Returns the grant of a request if nothing denied it, with the present locks and requests. */
   preview(client: ClientId, mode: LockMode, required: LockRange): Pick<ServerLock, 'mode' | 'range' | 'state'> {
     const wanted = this.#table.wanted(client, mode, required)
     const range = { ...wanted.range, end: this.#table.expandedEnd(wanted, this.#queue) }
     return { mode: wanted.mode, range, state: this.#stateOf(wanted, range) }
   }
 
-  /** Queues a request without looking at it; for `preview`. */
+  /** Queues a request without checking it; for `preview`. */
   enqueue(client: ClientId, request: LockRequest): void {
     this.#queue.push(new Waiter(client, request, this.#host.now(), this.#arrivals++))
   }
 
-  /** Revokes whatever denies a request; what it is granted with if nothing does, else null with a witness. */
+  /** Revokes all that denies a request; returns its grant if nothing does, else null and sets a witness. */
   #look(w: Waiter): Wanted | null {
     const wanted = this.#wantedBy(w)
     for (const lock of this.#table.openAgainst(wanted)) this.#revoke(lock)
     const witness = this.#queue.conflictBefore(w) ?? this.#table.obstacle(wanted) ?? null
-    // Still in the list of the one it had, unless that one let go of it.
+    // Still in the list of its previous witness, unless that released it.
     if (witness !== w.witness) witness?.watchers.push(w)
     w.witness = witness
     return witness === null ? wanted : null
@@ -205,7 +205,7 @@ export class LockResource {
     const { lockId } = lock
     send(client, { kind: 'lock-grant', resource, reqId, lockId, range, mode, state, sn, absorbed })
     const at = now()
-    // One literal: spreading two costs as much as the rest of a grant.
+    // One literal: an object spread costs as much as the rest of a grant.
     // prettier-ignore
     observe?.({
       kind: 'granted', resource, at, client, lockId, reqId, asked: w.mode, mode, range, required: w.range,
@@ -221,7 +221,7 @@ export class LockResource {
     return hasWaited ? 'normal-grant' : 'free'
   }
 
-  /** Early revocation: a lock that could not grow and that a waiting request wants will not be reused. */
+  /** Early revocation: a lock that could not expand and that a waiting request wants will not be reused. */
   #stateOf(wanted: Wanted, range: LockRange): ServerLock['state'] {
     const isFull = range.end === wanted.range.end
     const { earlyRevocation } = this.#host.policy
@@ -263,8 +263,9 @@ export class LockResource {
   }
 
   /**
-   * Requests of its own client merge with a lock where they need some of its range; where they only want some, for the sake of
-   * others that they merge with, it is in their way. What they want now counts at once for grants that come before their turn.
+   * Rechecks waiting requests of the lock's client. They merge with a lock if they need part of its range; if they
+   * reach it only through other locks that they merge with, it blocks them. Their resulting range counts at once for
+   * grants out of turn.
    */
   #againOf({ client, range }: ServerLock): void {
     for (let w = this.#queue.first; w !== null; w = w.next) {
@@ -285,7 +286,7 @@ export class LockResource {
         if (wanted === null) continue
         this.#queue.delete(w)
         this.#grant(w, wanted, true)
-        // Whoever waited for it may come before the rest of those that are due.
+        // Its watchers may precede the rest of the requests that are due.
         if (this.#recheck.length === 0) continue
         for (let rest = i + 1; rest < due.length; rest++) this.#recheck.push(due[rest] as Waiter)
         break
@@ -303,12 +304,12 @@ export class LockResource {
   }
 }
 
-/** Most that are put in order one by one. */
+/** Up to this many are sorted by insertion. */
 const FEW = 32
 
 /**
- * Each of these once, in order of arrival; may be done in place. At every step of a lock there are one to a few of them: a set
- * and a sort took a fifth of a contended lock server.
+ * Returns each of these once, in order of arrival; may sort in place. Each step of a lock yields only a few: a set and
+ * a sort took a fifth of a contended lock server.
  */
 function inOrder(waiters: Waiter[]): Waiter[] {
   if (waiters.length > FEW) return [...new Set(waiters)].sort((a, b) => a.order - b.order)

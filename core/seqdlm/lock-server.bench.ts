@@ -1,10 +1,10 @@
 /**
- * Lock requests a second through one lock server, as messages in and messages out, without network or clients.
+ * Lock requests per second through one lock server, messages in and out, without network or clients.
  *
- * `seqdlm.grant.N-unreleased`: NBW requests over a resource on which N NBW locks [0,EOF] are CANCELING, each granted at once
- * and made CANCELING in turn, the oldest released; beside a lock server that keeps its locks in an array and scans it.
- * `seqdlm.uncontended`: request and release of apart ranges by 16 clients. `seqdlm.contended`: 16 clients that all want [0,EOF]
- * of one resource, with early revocation. `seqdlm.growth`: ns per grant over the number of unreleased locks.
+ * `seqdlm.grant.N-unreleased`: NBW requests over a resource on which N NBW locks [0,EOF] are CANCELING, each granted at
+ * once and made CANCELING in turn, the oldest released; for comparison a lock server that scans an array of locks.
+ * `seqdlm.uncontended`: request and release of apart ranges by 16 clients. `seqdlm.contended`: 16 clients that all want
+ * [0,EOF] of one resource, with early revocation. `seqdlm.growth`: ns per grant over the number of unreleased locks.
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { LockServer } from './lock-server.ts'
@@ -60,7 +60,7 @@ function grants(unreleased: number, now: Clock): number {
   })
 }
 
-/** The same decisions over an array of locks, looked through from the first to the last at every request. */
+/** The same decisions with an array of locks that is scanned at every request. */
 function plainScan(unreleased: number, now: Clock): number {
   interface Plain {
     readonly id: number
@@ -106,7 +106,7 @@ function uncontended(now: Clock): number {
   })
 }
 
-/** Every client asks again as soon as it was granted, and releases what it had eight grants later. */
+/** Every client sends a new request after each grant, and releases the previous lock eight grants later. */
 function contended(now: Clock): number {
   const { server, out } = station()
   let reqId = 0
@@ -137,7 +137,7 @@ function contended(now: Clock): number {
   })
 }
 
-/** Of the paper's lock server. */
+/** Performance of the paper's lock server. */
 const PAPER_SERVER = '213 kOPS, one server (SeqDLM V-A, RPCs of CaRT)'
 
 export const benches: readonly (Bench | Growth)[] = [

@@ -1,9 +1,9 @@
 /**
- * The lock service of one server: the resources it owns, the messages about them, what it survives.
+ * Lock service of one server: its resources, their messages, and recovery.
  *
- * Messages go in through `receive`, answers come out through `send`; time is asked for and never waited for. Whatever a client
- * may say out of turn (a release of a lock it does not hold, the second of two, an unknown mode, an inverted range) is a
- * Failure that leaves every lock as it was. Source: spec/seqdlm 3, 4, 11.
+ * Messages enter through `receive`, answers leave through `send`; it reads the time and never waits. An invalid message
+ * of a client (a release of a lock it does not hold, a duplicate, an unknown mode, an inverted range) is a Failure that
+ * leaves every lock unchanged. Source: spec/seqdlm 3, 4, 11.
  */
 import { fail, ok, type Failure, type Result } from '../base/result.ts'
 import type { LockObserver } from './lock-events.ts'
@@ -24,12 +24,12 @@ import { ServerLock } from './server-lock.ts'
 
 export interface LockServerHost {
   readonly policy: DlmPolicy
-  /** Hands a message over for delivery; it must not be delivered before `receive` has returned. */
+  /** Passes a message on for delivery; it must not be delivered before `receive` has returned. */
   readonly send: (client: ClientId, message: FromLockServer) => void
   /** Integer ns. */
   readonly now: () => number
   readonly observe?: LockObserver | undefined
-  /** Counts the lives of this server: ids of locks of different lives differ. */
+  /** Counts the restarts of this server: ids of locks of different epochs differ. */
   readonly epoch?: number | undefined
 }
 
@@ -58,7 +58,7 @@ export class LockServer {
     return this.#resources.values()
   }
 
-  /** The resource with this id, from now on at the latest. */
+  /** Returns the resource with this id, creating it if necessary. */
   resource(id: ResourceId): LockResource {
     let resource = this.#resources.get(id)
     if (resource === undefined) {
@@ -69,14 +69,14 @@ export class LockServer {
     return resource
   }
 
-  /** Takes one message in; a failure says why it changed nothing. */
+  /** Handles one message; a failure is the reason that it had no effect. */
   receive(client: ClientId, message: ToLockServer): Result<void> {
     if (message.kind === 'lock-request') return this.#request(client, message)
     if (message.kind === 'recover-report') return this.#report(client, message.locks)
     const resource = this.#resources.get(message.resource)
     const lock = resource?.lock(message.lockId)
     if (resource === undefined || lock === undefined || lock.client !== client) {
-      // Its reply may cross the grant that absorbed the lock, and is then about nothing.
+      // Its reply may cross the grant that absorbed the lock, and then has no effect.
       if (message.kind === 'revoke-reply') return DONE
       return fail(notHeld(client, message.kind, message.resource, message.lockId))
     }
@@ -87,14 +87,17 @@ export class LockServer {
     return DONE
   }
 
-  /** Drops a client that crashed or never answered: its locks are free, its dirty data are lost. */
+  /** Drops a client that crashed or never answered: its locks are released, its dirty data are lost. */
   evict(client: ClientId): void {
     this.#lastReqId.delete(client)
     for (const resource of this.#resources.values()) resource.evict(client)
     if (this.#expected?.delete(client)) this.#openIfComplete()
   }
 
-  /** Clients with a revocation sent before `before` (ns) that has not led to a release: candidates for eviction. */
+  /**
+   * Returns clients with a revocation sent before `before` (ns) and not yet followed by a release: candidates for
+   * eviction.
+   */
   overdue(before: number): Set<ClientId> {
     const clients = new Set<ClientId>()
     for (const resource of this.#resources.values()) {
@@ -103,15 +106,15 @@ export class LockServer {
     return clients
   }
 
-  /** Least SN that data for these bytes (inclusive) may still arrive with; Infinity when none can. */
+  /** Returns the least SN of data that may still arrive for these bytes (inclusive); Infinity if none. */
   minSn(resource: ResourceId, start: number, end: number): number {
     return this.#resources.get(resource)?.minSn(start, end) ?? Infinity
   }
 
   /**
-   * Begins life after a crash: asks every client for its locks and opens when all have answered or are evicted.
+   * Recovers after a crash: queries every client for its locks and opens when all have answered or are evicted.
    *
-   * @param highestSn  by resource, the highest SN that the extent log or another durable record knows (A12).
+   * @param highestSn  highest SN by resource in the extent log or another durable record (A12).
    */
   recover(clients: Iterable<ClientId>, highestSn: ReadonlyMap<ResourceId, number>): void {
     this.#expected = new Set(clients)
@@ -129,12 +132,12 @@ export class LockServer {
 
   #report(client: ClientId, locks: readonly ReportedLock[]): Result<void> {
     if (!this.#expected?.delete(client)) {
-      return fail({ code: 'E_NOT_RECOVERING', what: `Client ${client} reports locks that were not asked for` })
+      return fail({ code: 'E_NOT_RECOVERING', what: `Client ${client} reports locks without a request` })
     }
     this.#reported.add(client)
     for (const l of locks) {
       const lock = new ServerLock({ ...l, client, reqId: 0 })
-      // What it was asked to give up before the crash is asked for again when somebody wants it.
+      // A revocation before the crash is repeated when the lock is wanted again.
       this.resource(l.resource).restore(lock)
       this.#lastLockId = Math.max(this.#lastLockId, l.lockId)
     }
@@ -144,18 +147,18 @@ export class LockServer {
 
   #request(client: ClientId, message: LockRequest): Result<void> {
     if (!this.isOpen)
-      return fail({ code: 'E_RECOVERING', what: 'The lock server collects locks', next: 'Ask again when it is open.' })
+      return fail({ code: 'E_RECOVERING', what: 'The lock server is recovering locks', next: 'Retry when it is open.' })
     const { resource: id, reqId, mode, range } = message
     const last = this.#lastReqId.get(client) ?? 0
     if (!(reqId > last))
-      return fail({ code: 'E_REPEATED', what: `Request ${reqId} of client ${client} was heard before` })
+      return fail({ code: 'E_REPEATED', what: `Request ${reqId} of client ${client} was received before` })
     this.#lastReqId.set(client, reqId)
     const refusal = this.#refusal(message)
     if (refusal !== null) {
       this.#host.send(client, { kind: 'lock-refusal', resource: id, reqId, code: refusal.code as RefusalCode })
       return fail(refusal)
     }
-    // A request is kept as it was checked, whatever its sender does with the message.
+    // Copies the checked request, so that its sender may change the message.
     this.resource(id).request(client, { kind: 'lock-request', resource: id, reqId, mode, range })
     return DONE
   }
@@ -179,10 +182,10 @@ export class LockServer {
 const notHeld = (client: ClientId, kind: string, resource: ResourceId, lockId: number): Failure => ({
   code: 'E_NOT_HELD',
   what: `A ${kind} of client ${client} names lock ${lockId} of resource ${resource}, which it does not hold`,
-  unaffected: 'Every lock stays as it was.',
+  unaffected: 'All locks are unchanged.',
 })
 
 const badMode = (client: ClientId): Failure => ({
   code: 'E_MODE',
-  what: `Client ${client} downgrades to a mode that is unknown`,
+  what: `Client ${client} downgrades to an unknown mode`,
 })

@@ -1,8 +1,8 @@
 /**
- * The unreleased locks of one resource, and the questions a request asks of them.
+ * Table of the unreleased locks of one resource, with the queries of requests.
  *
- * Locks lie in one index per kind, so a look at a request touches only the kinds that Table II denies it: NBW locks that are
- * CANCELING, by far the most of them under early grant, are never even seen by the NBW and BW requests that may pass them.
+ * Locks are in one index per kind, so a check of a request touches only the kinds that Table II denies it: CANCELING
+ * NBW locks, by far the most under early grant, are not visited for the NBW and BW requests that may pass them.
  */
 import { LockIndex } from './lock-index.ts'
 import type { ClientId } from './messages.ts'
@@ -24,17 +24,22 @@ const NO_LOCKS: readonly ServerLock[] = []
 export class LockTable {
   readonly #policy: DlmPolicy
   readonly #kinds: Readonly<Record<LockKind, LockIndex<ServerLock>>> = {
-    ...{ read: new LockIndex(), write: new LockIndex() },
-    ...{ 'revoked-read': new LockIndex(), 'revoked-write': new LockIndex(), 'canceling-nbw': new LockIndex() },
+    read: new LockIndex(),
+    write: new LockIndex(),
+    'revoked-read': new LockIndex(),
+    'revoked-write': new LockIndex(),
+    'canceling-nbw': new LockIndex(),
   }
   /** Kinds whose data may still arrive. */
   readonly #writes = [this.#kinds.write, this.#kinds['revoked-write'], this.#kinds['canceling-nbw']]
   /** Kinds that deny a mode. */
   readonly #denying: Readonly<Record<LockMode, readonly LockIndex<ServerLock>[]>> = {
-    ...{ PR: this.#denyingOf('PR'), NBW: this.#denyingOf('NBW') },
-    ...{ BW: this.#denyingOf('BW'), PW: this.#denyingOf('PW') },
+    PR: this.#denyingOf('PR'),
+    NBW: this.#denyingOf('NBW'),
+    BW: this.#denyingOf('BW'),
+    PW: this.#denyingOf('PW'),
   }
-  /** Open PR locks by client: of other clients there may be thousands on the same bytes, and a PR request merges its own. */
+  /** Open PR locks by client: other clients may have thousands on the same bytes, and a PR request merges its own. */
   readonly #ownReads = new Map<ClientId, LockIndex<ServerLock>>()
 
   constructor(policy: DlmPolicy) {
@@ -64,7 +69,7 @@ export class LockTable {
     if (own?.size === 0) this.#ownReads.delete(lock.client)
   }
 
-  /** Puts a lock whose mode, state or revocation changed where it now belongs. */
+  /** Moves a lock after a change of mode, state or revocation to its current index. */
   refile(lock: ServerLock): void {
     if (kindOf(lock, this.#policy.earlyGrant) === lock.kind) return
     this.delete(lock)
@@ -72,7 +77,8 @@ export class LockTable {
   }
 
   /**
-   * Mode and range a request is granted with: joined with the open locks of its own client that it overlaps.
+   * Returns the mode and range that a request is granted: joined with the open locks of its own client that it
+   * overlaps.
    *
    * Without upgrading a lock merges only where one of the two modes covers the other.
    */
@@ -84,18 +90,20 @@ export class LockTable {
       if (this.#policy.upgrade || joint === mode || joint === lock.mode) (absorbed ??= []).push(lock)
       return false
     }
-    // Open write locks of other clients that are met here conflict, and are revoked by whoever asks: each is met once.
+    // Open write locks of other clients found here conflict, and are revoked by the caller: each is found once.
     if (this.#kinds.write.size > 0) this.#kinds.write.find(range, collect)
     if (this.#ownReads.size > 0) this.#ownReads.get(client)?.find(range, collect)
     if (absorbed === null) return { client, mode, range, absorbed: NO_LOCKS }
     const own: readonly ServerLock[] = absorbed
     return {
-      ...{ client, absorbed: own, mode: own.reduce((m, l) => join(l.mode, m), mode) },
+      client,
+      absorbed: own,
+      mode: own.reduce((m, l) => join(l.mode, m), mode),
       range: own.reduce((r, l) => union(r, l.range), range),
     }
   }
 
-  /** An unreleased lock that denies a request, its own absorbed ones apart; undefined when there is none. */
+  /** Returns an unreleased lock that denies a request, except those it absorbs; undefined if there is none. */
   obstacle(wanted: Wanted): ServerLock | undefined {
     const denies = (lock: ServerLock): boolean =>
       (wanted.absorbed.length === 0 || !wanted.absorbed.includes(lock)) && overlaps(lock.range, wanted.range)
@@ -106,7 +114,7 @@ export class LockTable {
     return undefined
   }
 
-  /** The open locks that deny a request: those to be revoked. */
+  /** Returns the open locks that deny a request: those to be revoked. */
   openAgainst(wanted: Wanted): readonly ServerLock[] {
     const { read, write } = this.#kinds
     const reads = wanted.mode === 'PR' ? 0 : read.size
@@ -122,8 +130,8 @@ export class LockTable {
   }
 
   /**
-   * End of the range that a request is granted (spec/seqdlm 5): as far as no unreleased lock and no waiting request that it
-   * would deny, or that would deny it, begins. The start never moves.
+   * Returns the end of the range that a request is granted (spec/seqdlm 5): up to the next unreleased lock or waiting
+   * request that it would deny, or that would deny it. The start never moves.
    */
   expandedEnd(wanted: Wanted, queue: WaitQueue): number {
     const { start, end } = wanted.range
@@ -137,13 +145,16 @@ export class LockTable {
     return Math.max(end, limit)
   }
 
-  /** Whether a grant passes an NBW lock that has yet to flush: early grant. */
+  /** True if a grant passes an NBW lock that has yet to flush: early grant. */
   isOverCanceling({ client, range }: Wanted): boolean {
     const index = this.#kinds['canceling-nbw']
     return index.find(range, (lock) => lock.client !== client && overlaps(lock.range, range)) !== undefined
   }
 
-  /** Least SN that data for some of these bytes may still arrive with; Infinity when no write lock is unreleased there. */
+  /**
+   * Returns the least SN of data that may still arrive for some of these bytes; Infinity if no write lock is unreleased
+   * there.
+   */
   minSn(start: number, end: number): number {
     let least = Infinity
     for (const index of this.#writes) least = index.leastSn(start, end, least)
@@ -155,13 +166,13 @@ export class LockTable {
   }
 }
 
-/** Last byte before the first waiting request of another client that the lock would deny. */
+/** Returns the last byte before the first waiting request of another client that the lock would deny. */
 function queueLimit(wanted: Wanted, queue: WaitQueue): number {
   const { start, end } = wanted.range
   let limit = EOF
   for (let q = queue.first; q !== null; q = q.next) {
     if (q.client === wanted.client || q.range.end < start || (q.mode === 'PR' && wanted.mode === 'PR')) continue
-    // One that wants some of the required bytes leaves no room at all (A8).
+    // A request for some of the required bytes leaves no room at all (A8).
     if (q.range.start <= end) return end
     limit = Math.min(limit, q.range.start - 1)
   }

@@ -1,18 +1,18 @@
 /**
- * Everything that clients and servers say to each other. Plain values: they may be queued, delayed, repeated and printed.
+ * Messages between clients and servers. Plain values: they may be queued, delayed, repeated and printed.
  *
- * Source: spec/seqdlm 3, 11. What a transport promises: messages between one client and one server about locks arrive in the
- * order in which they were sent; flushes and reads in any order; any of them may arrive twice; none arrives after the
- * connection it was sent on is gone (a crash at either end, an eviction). Deviations: a size query for append; a refusal, so
- * that a request that cannot be granted is answered; flushes name the oldest unanswered one, so that a server can tell a
- * repeated flush from a new one with bounded memory (a repeat of old data under one SN could not be told by SN).
+ * Source: spec/seqdlm 3, 11. Guarantees of the transport: messages between one client and one server about locks arrive
+ * in the order sent; flushes and reads in any order; any of them may arrive twice; none arrives after its connection is
+ * closed (a crash at either end, an eviction). Deviations: a size query for append; a refusal, so that a request that
+ * cannot be granted is answered; flushes name the oldest unanswered one, so that a server can tell a repeated flush
+ * from a new one with bounded memory (the SN does not show a repeat of old data under one SN).
  */
 import type { LockMode, LockState } from './modes.ts'
 import type { LockRange } from './ranges.ts'
 
 export type ClientId = number
 export type ServerId = number
-/** A stripe of a file, its data object and its lock resource alike. */
+/** A stripe of a file: both its data object and its lock resource. */
 export type ResourceId = number
 
 /** Bytes with the SN of the lock they were written under. */
@@ -21,13 +21,13 @@ export interface Block {
   /** Exclusive; EOF only for a hole. */
   readonly end: number
   readonly sn: number
-  /** Content where content is carried; null for a hole and where only extents are simulated. */
+  /** Content; null for a hole and if only extents are simulated. */
   readonly data: Uint8Array | null
   /** Truncated away: reads as zeros, and is not part of the object's size. */
   readonly hole: boolean
 }
 
-/** A lock as its client knows it, for a lock server that has lost everything. */
+/** A lock as its client knows it, for a lock server that lost its state. */
 export interface ReportedLock {
   readonly resource: ResourceId
   readonly lockId: number
@@ -64,7 +64,7 @@ export interface LockGrant {
   readonly mode: LockMode
   readonly state: LockState
   readonly sn: number
-  /** Locks of the same client that this one takes the place of. */
+  /** Locks of the same client that this one replaces. */
   readonly absorbed: readonly number[]
 }
 
@@ -75,7 +75,7 @@ export type FromLockServer =
   | LockGrant
   | { readonly kind: 'lock-refusal'; readonly resource: ResourceId; readonly reqId: number; readonly code: RefusalCode }
   | { readonly kind: 'revoke'; readonly resource: ResourceId; readonly lockId: number }
-  /** A server that came back asks for every lock; requests wait until it is open. */
+  /** A restarted server queries every lock; requests wait until it is open. */
   | { readonly kind: 'recover-query' }
   | { readonly kind: 'recover-open' }
 
@@ -117,7 +117,7 @@ export type ToServer = ToLockServer | ToDataServer
 export type ToClient = FromLockServer | FromDataServer
 export type Message = ToServer | ToClient
 
-/** Whether a message must keep its place among the others of its client and server. */
+/** True if a message must keep its order among those of its client and server. */
 export function isOrdered(message: Message): boolean {
   switch (message.kind) {
     case 'flush-request':
@@ -139,7 +139,7 @@ export function payloadBytes(message: Message): number {
   return 0
 }
 
-/** Bytes that blocks hold; a hole holds none. */
+/** Bytes in blocks; a hole has none. */
 export function bytesOf(blocks: readonly Block[]): number {
   let bytes = 0
   for (const b of blocks) if (!b.hole) bytes += b.end - b.start

@@ -1,19 +1,19 @@
-/** What an operation on a file is given and gives back, and what is refused before anything happens. */
+/** Operations on a file: options, results, and checks of their input. */
 import type { Failure, Result } from '../base/result.ts'
 import type { ResourceId } from './messages.ts'
 import type { LockMode } from './modes.ts'
 import { MAX_PIECES, type Extent } from './ranges.ts'
 
 export interface OperationOptions {
-  /** Mode to ask for instead of the one that is selected. */
+  /** Mode to request instead of the selected one. */
   readonly mode?: LockMode | undefined
   /** Lock every touched stripe from its start to EOF. */
   readonly whole?: boolean | undefined
 }
 
-/** What an operation wrote: where in the objects, under which SN. */
+/** Result of a write: extents in the objects, with their SN. */
 export interface Written {
-  /** Where in the file the first byte went. */
+  /** Offset of the first byte in the file. */
   readonly offset: number
   readonly parts: readonly {
     readonly resource: ResourceId
@@ -24,10 +24,10 @@ export interface Written {
 }
 
 export type Done<T> = (result: Result<T>) => void
-/** Content, which must not be changed once handed over, or a number of bytes where content is not carried. */
+/** Content, which must not change after the call, or a number of bytes if content is not carried. */
 export type Data = Uint8Array | number
 
-/** Bytes of an operation's data. */
+/** Returns the number of bytes of an operation's data. */
 export const lengthOf = (data: Data): number => (typeof data === 'number' ? data : data.length)
 
 export const tooFar: Failure = {
@@ -36,14 +36,14 @@ export const tooFar: Failure = {
   unaffected: 'Nothing was written.',
 }
 
-/** Not empty, in order, of whole offsets below 2^53. */
+/** True for a non-empty range of whole offsets below 2^53. */
 export const isExtent = (start: number, end: number): boolean =>
   end > start && start >= 0 && Number.isSafeInteger(start) && Number.isSafeInteger(end)
 
-/** Why a write of these extents is refused; null when it is not. */
+/** Returns why a write of these extents is refused; null if it is not. */
 export function badWrite(content: boolean, extents: readonly Extent[], data: Data): Failure | null {
   if (content !== (typeof data !== 'number')) {
-    return { code: 'E_CONTENT', what: 'Bytes are written where they are carried, and only there' }
+    return { code: 'E_CONTENT', what: 'Writes must carry bytes if and only if the client carries content' }
   }
   let bytes = 0
   let at = 0

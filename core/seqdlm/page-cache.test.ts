@@ -6,7 +6,8 @@ const pages = (): PageCache => new PageCache({ maxExtentBytes: 512, maxCleanByte
 const gaps = (cache: PageCache): number[][] => cache.missing(0, 0, 100).map(({ start, end }) => [start, end])
 
 it('drops what was read under a lock exactly as far as no other lock vouches for it', () => {
-  // Found by a random schedule: bytes read under two locks that touch were one run, and stayed for the sake of the second.
+  // Found by a random schedule: bytes read under two touching locks were one run, and all stayed because of the second
+  // lock.
   const cache = pages()
   cache.fill(0, 0, 1, new Uint8Array(1))
   cache.fill(0, 1, 2, new Uint8Array(1))

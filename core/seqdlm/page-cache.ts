@@ -1,10 +1,10 @@
 /**
- * The page cache of one client node: byte-exact extents with the SN of the lock that each was written under.
+ * Page cache of one client node: byte-exact extents with the SN of the lock that each was written under.
  *
- * Written bytes are dirty, then under flush, then clean; bytes that were read are clean from the start and have SN 0, older
- * than any write. Source: SeqDLM IV-A, Fig. 14; spec/seqdlm 8. Deviation in form only: the extents of all pages lie in one map
- * per stripe instead of one list per 4 KB page, and are cut at page edges where they are shown. Where no bytes are carried,
- * writes that follow each other are one extent; everything goes as if each were one of its own.
+ * Written bytes are dirty, then under flush, then clean; read bytes are clean from the start and have SN 0, older than
+ * any write. Source: SeqDLM IV-A, Fig. 14; spec/seqdlm 8. Deviation in form only: the extents of all pages are in one
+ * map per stripe instead of one list per 4 KB page, and are cut at page edges for display. Without content, consecutive
+ * writes form one extent; the behavior is the same as with one extent each.
  */
 import { cut, discard, isRun, marker, memoryOf, sliced, type CachedExtent } from './cached-extent.ts'
 import { DirtyBucket } from './dirty-bucket.ts'
@@ -17,16 +17,16 @@ interface Stripe {
   readonly resource: ResourceId
   readonly map: ExtentMap<CachedExtent>
   readonly buckets: Map<number, DirtyBucket>
-  /** The one that was written last. */
+  /** Bucket of the last write. */
   recent: DirtyBucket | null
-  /** Where clean bytes of an SN may be. */
+  /** Ranges that may contain clean bytes, by SN. */
   readonly clean: Map<number, Extent[]>
-  /** Reads under way, which count on clean bytes. */
+  /** Reads under way that rely on clean bytes. */
   readers: number
 }
 
 export interface PageCacheLimits {
-  /** Longest extent that is kept in one piece: what one flush RPC carries. */
+  /** Longest extent kept in one piece: the payload of one flush RPC. */
   readonly maxExtentBytes: number
   /** Clean bytes above which the oldest are dropped. */
   readonly maxCleanBytes: number
@@ -38,11 +38,11 @@ const MANY_RUNS = 1024
 export class PageCache {
   readonly #limits: PageCacheLimits
   readonly #stripes = new Map<ResourceId, Stripe>()
-  /** The stripe that was asked for last, which is often asked for next. */
+  /** Stripe of the last call, often the next one, too. */
   #recent: Stripe | null = null
   #dirtyBytes = 0
   #cleanBytes = 0
-  /** What became clean, in that order: what goes first when there is too much. It may be gone already. */
+  /** Extents in the order in which they became clean, the order of reclaiming. Some may already be removed. */
   #cleanRuns: CachedExtent[] = []
   #pruneAt = MANY_RUNS
 
@@ -50,7 +50,7 @@ export class PageCache {
     this.#limits = limits
   }
 
-  /** Bytes that no server has acknowledged, those under flush among them. */
+  /** Bytes not acknowledged by a server, including those under flush. */
   get dirtyBytes(): number {
     return this.#dirtyBytes
   }
@@ -63,7 +63,7 @@ export class PageCache {
     return this.#stripes.get(resource)?.buckets.get(sn)
   }
 
-  /** Everything on a stripe that is not on its server. */
+  /** Everything of a stripe that is not on its server. */
   buckets(resource: ResourceId): Iterable<DirtyBucket> {
     return this.#stripes.get(resource)?.buckets.values() ?? []
   }
@@ -80,7 +80,7 @@ export class PageCache {
     return stripe !== undefined && (stripe.buckets.has(sn) || stripe.clean.has(sn))
   }
 
-  /** Whether bytes that were read may be in the cache. */
+  /** True if read bytes may be in the cache. */
   hasRead(resource: ResourceId): boolean {
     return this.#stripes.get(resource)?.clean.has(SN_OF_READS) === true
   }
@@ -90,7 +90,7 @@ export class PageCache {
     return this.#stripes.get(resource)?.map ?? []
   }
 
-  /** Writes a block under the lock with its SN; bytes of a larger SN stay. Returns the bucket it is now part of. */
+  /** Writes a block under the lock with its SN; bytes of a larger SN stay. Returns its bucket. */
   write(resource: ResourceId, block: Block): DirtyBucket {
     const stripe = this.#stripe(resource)
     const { sn, hole } = block
@@ -115,7 +115,7 @@ export class PageCache {
     return bucket
   }
 
-  /** Whether a write makes the one before it longer: at the place that its map is at. */
+  /** True if a write, at the current position of its map, extends the one before it. */
   #extends({ map }: Stripe, bucket: DirtyBucket, block: Block, start: number, end: number): boolean {
     const { left } = map
     if (left === undefined || left.end !== start || block.data !== null || block.hole) return false
@@ -129,14 +129,14 @@ export class PageCache {
   }
 
   /**
-   * Parts runs that share bytes with start..end into the writes that they are made of: what is cut out of a run would not be
-   * made of whole writes any more, and it could neither be flushed nor reclaimed write by write.
+   * Splits runs that share bytes with start..end into their writes: a cut run would not consist of whole writes any
+   * more, and could neither be flushed nor reclaimed write by write.
    */
   #partRuns(stripe: Stripe, start: number, end: number): void {
     for (const e of stripe.map.overlapping(start, end)) if (isRun(e)) this.part(e)
   }
 
-  /** Parts an extent into the writes that it is made of; of one that was cut or is gone, says where they went. */
+  /** Splits an extent into its writes; for one that was cut or removed, returns their current extents. */
   part(run: CachedExtent): CachedExtent[] {
     const { resource, start, end, unit, sn, hole, isThere } = run
     const { map } = this.#stripe(resource)
@@ -152,12 +152,12 @@ export class PageCache {
     return writes
   }
 
-  /** Those of the writes that an extent is made of which share bytes with start..end; a run is parted for it. */
+  /** Returns the writes of an extent that share bytes with start..end; splits a run for it. */
   #writesIn(e: CachedExtent, start: number, end: number): CachedExtent[] {
     return isRun(e) ? this.part(e).filter((write) => write.start < end && write.end > start) : [e]
   }
 
-  /** The part start..end of a block that is written, counted as dirty. */
+  /** Creates the part start..end of a written block, counted as dirty. */
   #dirtied(resource: ResourceId, block: Block, start: number, end: number): CachedExtent {
     const { sn, hole } = block
     const data = block.data?.subarray(start - block.start, end - block.start) ?? null
@@ -165,18 +165,21 @@ export class PageCache {
     return { resource, start, end, unit: end - start, sn, data, hole, state: 'dirty', rpcSeq: 0, isThere: true }
   }
 
-  /** Dirty extents of a bucket that share bytes with one that was written. */
+  /** Returns dirty extents of a bucket that share bytes with a written one. */
   dirty({ resource, sn }: DirtyBucket, written: CachedExtent): CachedExtent[] {
     const isDirty = (e: CachedExtent): boolean => e.sn === sn && e.state === 'dirty'
     if (written.isThere) return isDirty(written) ? [written] : []
     const { start, end } = written
     const found = this.#stripes.get(resource)?.map.overlapping(start, end) ?? []
-    // Later writes may have become one extent there, of which not all need share bytes with this one.
+    // Later writes may have merged into one extent there, of which some need not share bytes with this one.
     if (found.some(isRun)) return found.filter(isDirty).flatMap((e) => this.#writesIn(e, start, end))
     return found.every(isDirty) ? found : found.filter(isDirty)
   }
 
-  /** A flush was answered: what it carried and nobody overwrote is clean, or gone where its lock is on its way out. */
+  /**
+   * Handles the answer to a flush: carried data that was not overwritten becomes clean, or is dropped if its lock is
+   * being canceled.
+   */
   flushed(resource: ResourceId, rpcSeq: number, carried: readonly CachedExtent[]): void {
     const stripe = this.#stripe(resource)
     let sn = -1
@@ -207,7 +210,7 @@ export class PageCache {
     this.#noteClean(stripe, e)
   }
 
-  /** Parts of start..end that are not in the cache. */
+  /** Returns the parts of start..end that are not in the cache. */
   missing(resource: ResourceId, start: number, end: number): Extent[] {
     const gaps: Extent[] = []
     let at = start
@@ -219,7 +222,7 @@ export class PageCache {
     return gaps
   }
 
-  /** Takes what a server read, where nothing was written meanwhile. */
+  /** Fills in bytes that a server read, except where something was written meanwhile. */
   fill(resource: ResourceId, start: number, end: number, data: Uint8Array | null): void {
     const stripe = this.#stripe(resource)
     const whole: CachedExtent = {
@@ -243,7 +246,7 @@ export class PageCache {
     this.#reclaim()
   }
 
-  /** Copies what is in the cache of an object's bytes start..end to `out`, from `at` on. */
+  /** Copies cached bytes start..end of an object to `out`, from `at` on. */
   copy(resource: ResourceId, start: number, end: number, out: Uint8Array, at: number): void {
     for (const e of this.#stripes.get(resource)?.map.overlapping(start, end) ?? []) {
       const piece = sliced(e, Math.max(e.start, start), Math.min(e.end, end))
@@ -252,13 +255,13 @@ export class PageCache {
     }
   }
 
-  /** Keeps clean bytes of a stripe from being reclaimed while reads count on them. */
+  /** Protects clean bytes of a stripe from being reclaimed while reads rely on them. */
   hold(resource: ResourceId, by: 1 | -1): void {
     this.#stripe(resource).readers += by
   }
 
   /**
-   * End of the object as this client sees it.
+   * Returns the end of the object as seen by this client.
    *
    * @param onServer  its end on the server.
    */
@@ -267,27 +270,28 @@ export class PageCache {
     let cut = EOF
     for (const e of this.#stripes.get(resource)?.map ?? []) {
       if (e.hole && e.end === EOF) cut = e.start
-      // What was read may lie beyond the end; what was written may not.
+      // Read bytes may be beyond the end; written ones may not.
       else if (!e.hole && e.sn !== SN_OF_READS) end = Math.max(end, e.end)
     }
     return Math.max(end, Math.min(onServer, cut))
   }
 
-  /** Drops clean bytes that were written under an SN, wherever they are. */
+  /** Drops clean bytes written under an SN, anywhere. */
   dropSn(resource: ResourceId, sn: number): void {
     const stripe = this.#stripes.get(resource)
     for (const run of stripe?.clean.get(sn) ?? []) this.#dropClean(resource, sn, run)
     stripe?.clean.delete(sn)
   }
 
-  /** Drops bytes that were read under a lock, but for what other locks vouch for. */
+  /** Drops bytes read under a lock, except those that other locks cover. */
   dropRead(resource: ResourceId, range: LockRange, others: readonly LockRange[]): void {
     const stripe = this.#stripes.get(resource)
     const runs = stripe?.clean.get(SN_OF_READS)
     if (stripe === undefined || runs === undefined) return
     const kept: Extent[] = []
     for (const run of runs) {
-      const [start, end] = [Math.max(run.start, range.start), Math.min(run.end, range.end + 1)]
+      const start = Math.max(run.start, range.start)
+      const end = Math.min(run.end, range.end + 1)
       const gone = start < end ? uncovered({ start, end }, others) : []
       for (const extent of gone) this.#dropClean(resource, SN_OF_READS, extent)
       const isAllGone = gone.length === 1 && gone[0]?.start === run.start && gone[0].end === run.end
@@ -304,7 +308,7 @@ export class PageCache {
     if (runs === undefined) stripe.clean.set(sn, [e])
     else if (last?.end === start) runs[runs.length - 1] = { start: last.start, end }
     else runs.push(e)
-    // Bytes that are written and flushed again and again under one lock are one run.
+    // Bytes written and flushed repeatedly under one lock are one run.
     if (runs !== undefined && runs.length >= MANY_RUNS && (runs.length & (runs.length - 1)) === 0) {
       stripe.clean.set(sn, joinedExtents(runs))
     }
@@ -322,7 +326,7 @@ export class PageCache {
     }
     if (taken > 0) this.#cleanRuns = this.#cleanRuns.slice(taken)
     if (this.#cleanRuns.length < this.#pruneAt) return
-    // Runs of one SN lie together.
+    // Runs of one SN are contiguous.
     let resource = -1
     let sn = -1
     let isKept = false
@@ -386,7 +390,7 @@ function bucketOf(stripe: Stripe, sn: number): DirtyBucket {
   return bucket
 }
 
-/** Extents as the pages hold them: cut at page edges (Fig. 14). */
+/** Returns extents in the form of pages: cut at page edges (Fig. 14). */
 export function byPage<T extends Extent>(extents: Iterable<T>, pageBytes: number): T[] {
   const out: T[] = []
   for (const e of extents) {

@@ -1,8 +1,8 @@
 /**
- * A write of bytes that lie in one stripe, under one lock: nearly every operation of a benchmark.
+ * Write of bytes in one stripe, under one lock: nearly every operation of a benchmark.
  *
- * The same steps as any write (CcpfsClient.writeAtomic), without lists of parts, claims and pins, and with a record that is used
- * again when the write is done: a simulation makes hundreds of thousands of them in a second.
+ * The same steps as any write (CcpfsClient.writeAtomic), without lists of parts, claims and pins, and with a record
+ * that is reused after the write: a simulation does hundreds of thousands of them per second.
  */
 import { ok, type Result } from '../base/result.ts'
 import { alignedRange } from './claims.ts'
@@ -42,7 +42,7 @@ class PlainWrite {
     this.#pool = pool
   }
 
-  /** Begins once there is room for its data. */
+  /** Starts once there is space for its data. */
   readonly begin = (): void => this.#pool.host.work('stage', lengthOf(this.data), this.#lock)
 
   readonly #lock = (): void => {
@@ -70,7 +70,7 @@ class PlainWrite {
     this.#end()(ok({ offset, parts: [{ resource, start, end, sn }] }))
   }
 
-  /** Gives the record back; whom to tell. */
+  /** Releases the record; returns the callback. */
   #end(): Done<Written> {
     const { done } = this
     this.done = nobody
@@ -81,7 +81,7 @@ class PlainWrite {
   }
 }
 
-/** Records of the plain writes of one client node. */
+/** Pool of records of one client node. */
 export class PlainWrites {
   readonly host: PlainWriteHost
   readonly #free: PlainWrite[] = []
@@ -90,7 +90,7 @@ export class PlainWrites {
     this.host = host
   }
 
-  /** A write to be begun; its bytes are good, and lie in one stripe of the file. */
+  /** Prepares a write; its bytes must be valid and in one stripe of the file. */
   take(
     file: FileLayout,
     offset: number,

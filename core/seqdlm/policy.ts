@@ -1,8 +1,9 @@
 /**
- * Which distributed lock manager: SeqDLM, its ablations and the traditional ones are settings of one server and one client.
+ * Policies of the distributed lock manager: SeqDLM, its ablations and the traditional ones are settings of the same
+ * server and client.
  *
- * Source: spec/seqdlm 6, 12; A5, A7. Deviation: without upgrading, locks of one client still merge where one of the two modes
- * covers the other, since a cache that reuses its locks needs that much ("own-lock merge" of the baselines).
+ * Source: spec/seqdlm 6, 12; A5, A7. Deviation: without upgrading, locks of one client still merge where one of the two
+ * modes covers the other, since a cache that reuses its locks requires it ("own-lock merge" of the baselines).
  */
 import { selectMode, type LockMode, type OperationKind } from './modes.ts'
 
@@ -10,22 +11,22 @@ export interface DlmPolicy {
   readonly name: string
   /** Four modes by Fig. 10, or PR for reads and PW for everything else. */
   readonly modes: 'four' | 'two'
-  /** Grant NBW and BW over NBW locks that are CANCELING. */
+  /** Grant NBW and BW over CANCELING NBW locks. */
   readonly earlyGrant: boolean
-  /** Grant in state CANCELING when the lock would be revoked at once. */
+  /** Grant in state CANCELING if the lock would be revoked at once. */
   readonly earlyRevocation: boolean
   /** A request beside a lock of its own client takes a mode that covers both. */
   readonly upgrade: boolean
-  /** A lock is cancelled under the least mode that will do. */
+  /** Cancel a lock under the least sufficient mode. */
   readonly downgrade: boolean
-  /** Move the end of a granted range as far as it is free. */
+  /** Extend the end of a granted range into free space. */
   readonly expand: boolean
-  /** Waiting requests bound the expansion too (A7); false is the ablation "granted locks only". */
+  /** Waiting requests bound the expansion, too (A7); false is the ablation "granted locks only". */
   readonly queueLimits: boolean
   /** Longest expanded range in bytes once `capAbove` locks are unreleased on the resource; Infinity for no cap. */
   readonly capBytes: number
   readonly capAbove: number
-  /** Required ranges are aligned outward to this many bytes before they are asked for. */
+  /** Required ranges are aligned outward to this many bytes before the request. */
   readonly alignBytes: number
   /** A request carries a list of extents. */
   readonly datatype: boolean
@@ -34,13 +35,28 @@ export interface DlmPolicy {
 const PAGE = 4096
 
 export const SEQDLM: DlmPolicy = {
-  ...{ name: 'SeqDLM', modes: 'four', earlyGrant: true, earlyRevocation: true, upgrade: true, downgrade: true },
-  ...{ expand: true, queueLimits: true, capBytes: Infinity, capAbove: Infinity, alignBytes: PAGE, datatype: false },
+  name: 'SeqDLM',
+  modes: 'four',
+  earlyGrant: true,
+  earlyRevocation: true,
+  upgrade: true,
+  downgrade: true,
+  expand: true,
+  queueLimits: true,
+  capBytes: Infinity,
+  capAbove: Infinity,
+  alignBytes: PAGE,
+  datatype: false,
 }
 
 export const DLM_BASIC: DlmPolicy = {
-  ...{ ...SEQDLM, name: 'DLM-basic', modes: 'two' },
-  ...{ earlyGrant: false, earlyRevocation: false, upgrade: false, downgrade: false },
+  ...SEQDLM,
+  name: 'DLM-basic',
+  modes: 'two',
+  earlyGrant: false,
+  earlyRevocation: false,
+  upgrade: false,
+  downgrade: false,
 }
 
 export const DLM_LUSTRE: DlmPolicy = { ...DLM_BASIC, name: 'DLM-Lustre', capBytes: 32 * 1024 * 1024, capAbove: 32 }
@@ -55,7 +71,7 @@ export const DLM_DATATYPE: DlmPolicy = {
 
 export const POLICIES: readonly DlmPolicy[] = [SEQDLM, DLM_BASIC, DLM_LUSTRE, DLM_DATATYPE]
 
-/** The mode an operation asks for under a policy. */
+/** Returns the mode that an operation requests under a policy. */
 export function modeFor(policy: DlmPolicy, kind: OperationKind, resources: number, implicitRead = false): LockMode {
   if (policy.modes === 'four') return selectMode(kind, resources, implicitRead)
   return kind === 'read' ? 'PR' : 'PW'

@@ -1,7 +1,7 @@
 /**
- * Byte ranges of locks (inclusive, open-ended up to EOF) and extents of data (half-open).
+ * Byte ranges of locks (inclusive, may end at EOF) and extents of data (half-open).
  *
- * A lock has one range; under DLM-datatype it has a list of them, and the range is then their hull.
+ * A lock has one range; under DLM-datatype it has a list of ranges, and the range is their hull.
  */
 
 /** End of file as the end of a range or extent: beyond every byte. */
@@ -19,9 +19,9 @@ export interface Extent {
   readonly end: number
 }
 
-/** What a lock covers: a hull and, where it is not all of it, the pieces. */
+/** Range of a lock: a hull and, if it does not cover all of it, the pieces. */
 export interface LockRange extends Range {
-  /** Ascending, disjoint, all within the hull; null when the hull is the lock (all DLMs but DLM-datatype). */
+  /** Ascending, disjoint, within the hull; null if the lock covers the hull (all DLMs except DLM-datatype). */
   readonly pieces: readonly Range[] | null
 }
 
@@ -29,16 +29,16 @@ export const WHOLE: LockRange = { start: 0, end: EOF, pieces: null }
 
 export const lockRange = (start: number, end: number): LockRange => ({ start, end, pieces: null })
 
-/** Most pieces in one lock request: 20,480 blocks are the paper's largest (V-C3). */
+/** Maximum pieces in one lock request: 20,480 blocks are the paper's largest (V-C3). */
 export const MAX_PIECES = 1 << 16
 
 const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Offsets are safe integers >= 0, in order; only an end may be EOF. */
+/** True for safe integers >= 0 in order; only an end may be EOF. */
 export const isRange = (r: Range): boolean =>
   isOffset(r.start) && (r.end === EOF || isOffset(r.end)) && r.start <= r.end
 
-/** A range whose pieces, if it has any, are in order, apart, and reach from end to end. */
+/** True if the pieces of a range, if any, are in order, disjoint, and span the hull. */
 export function isLockRange(r: LockRange): boolean {
   if (!isRange(r)) return false
   if (r.pieces === null) return true
@@ -48,7 +48,7 @@ export function isLockRange(r: LockRange): boolean {
   return pieces.every((p, i) => isRange(p) && (i === 0 || p.start > (pieces[i - 1] as Range).end))
 }
 
-/** Outward to multiples of `bytes`. */
+/** Aligns a range outward to multiples of `bytes`. */
 export function alignOutward(r: Range, bytes: number): Range {
   return { start: r.start - (r.start % bytes), end: r.end === EOF ? EOF : r.end - (r.end % bytes) + bytes - 1 }
 }
@@ -58,7 +58,7 @@ export function overlaps(a: LockRange, b: LockRange): boolean {
   return (a.pieces === null && b.pieces === null) || piecesMeet(a.pieces ?? [a], b.pieces ?? [b])
 }
 
-/** Whether `outer` covers every byte of `inner`. */
+/** True if `outer` covers every byte of `inner`. */
 export function contains(outer: LockRange, inner: LockRange): boolean {
   if (outer.start > inner.start || outer.end < inner.end) return false
   const within = outer.pieces
@@ -71,7 +71,7 @@ export function contains(outer: LockRange, inner: LockRange): boolean {
   })
 }
 
-/** All bytes of both; a hull if both are hulls, as those that are united overlap. */
+/** Returns the bytes of both; a hull if both are hulls, since united ranges overlap. */
 export function union(a: LockRange, b: LockRange): LockRange {
   const hull = { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) }
   if (a.pieces === null && b.pieces === null) return { ...hull, pieces: null }
@@ -79,7 +79,7 @@ export function union(a: LockRange, b: LockRange): LockRange {
   return { ...hull, pieces: joined(sorted) }
 }
 
-/** Ranges in order of start, those that touch or overlap made one. */
+/** Merges touching and overlapping ranges, given in order of start. */
 export function joined(sorted: readonly Range[]): Range[] {
   const out: Range[] = []
   for (const p of sorted) {
@@ -104,7 +104,7 @@ function piecesMeet(a: readonly Range[], b: readonly Range[]): boolean {
   return false
 }
 
-/** Parts of an extent that none of these locks covers. */
+/** Returns the parts of an extent that none of these locks covers. */
 export function uncovered({ start, end }: Extent, locks: readonly LockRange[]): Extent[] {
   const gaps: Extent[] = []
   let at = start
@@ -118,7 +118,7 @@ export function uncovered({ start, end }: Extent, locks: readonly LockRange[]): 
   return gaps
 }
 
-/** Extents that touch or overlap made one, in order of start. */
+/** Merges touching and overlapping extents; returns them in order of start. */
 export function joinedExtents(runs: readonly Extent[]): Extent[] {
   const out: Extent[] = []
   for (const r of [...runs].sort((a, b) => a.start - b.start)) {

@@ -19,39 +19,50 @@ const small = (policy: DlmPolicy, alignBytes: number): DlmPolicy => ({
 const step = (stripes: number, reach: number, kinds: readonly Step['kind'][]): fc.Arbitrary<Step> =>
   fc
     .record({
-      ...{ client: fc.nat(3), thread: fc.nat(1), kind: fc.constantFrom(...kinds) },
-      ...{ offset: fc.nat(reach), length: fc.integer({ min: 1, max: Math.max(3, reach >> 1) }) },
+      client: fc.nat(3),
+      thread: fc.nat(1),
+      kind: fc.constantFrom(...kinds),
+      offset: fc.nat(reach),
+      length: fc.integer({ min: 1, max: Math.max(3, reach >> 1) }),
       mode: fc.option(fc.constantFrom(...MODES), { nil: undefined, freq: 4 }),
     })
     .map((s) => {
-      // NBW promises nothing over several stripes, and a reader needs a mode that reads.
+      // NBW guarantees nothing over several stripes, and a reader needs a mode that reads.
       const isAtomic = stripes > 1 && s.mode === 'NBW'
       return { ...s, mode: isAtomic || s.kind === 'read' ? (s.kind === 'read' && s.mode ? 'PW' : undefined) : s.mode }
     })
 
 function schedules(policies: readonly DlmPolicy[], kinds: readonly Fault['kind'][]): fc.Arbitrary<Schedule> {
   const shape = fc.record({
-    ...{ policy: fc.constantFrom(...policies), align: fc.constantFrom(1, 4) },
-    ...{ clients: fc.integer({ min: 1, max: 4 }), servers: fc.integer({ min: 1, max: 2 }) },
-    ...{
-      stripes: fc.integer({ min: 1, max: 3 }),
-      stripeSize: fc.constantFrom(4, 8),
-      reach: fc.constantFrom(1, 4, 16, 32),
-    },
-    ...{ threshold: fc.constantFrom(0, 2, 1000), minDirtyBytes: fc.constantFrom(0, 8, 1000) },
-    ...{ maxDirtyBytes: fc.constantFrom(12, 1000), maxInFlight: fc.integer({ min: 1, max: 3 }) },
-    ...{ maxRpcBytes: fc.constantFrom(4, 16), maxCleanBytes: fc.constantFrom(0, 8, 1000) },
+    policy: fc.constantFrom(...policies),
+    align: fc.constantFrom(1, 4),
+    clients: fc.integer({ min: 1, max: 4 }),
+    servers: fc.integer({ min: 1, max: 2 }),
+    stripes: fc.integer({ min: 1, max: 3 }),
+    stripeSize: fc.constantFrom(4, 8),
+    reach: fc.constantFrom(1, 4, 16, 32),
+    threshold: fc.constantFrom(0, 2, 1000),
+    minDirtyBytes: fc.constantFrom(0, 8, 1000),
+    maxDirtyBytes: fc.constantFrom(12, 1000),
+    maxInFlight: fc.integer({ min: 1, max: 3 }),
+    maxRpcBytes: fc.constantFrom(4, 16),
+    maxCleanBytes: fc.constantFrom(0, 8, 1000),
     maxIdleLocks: fc.constantFrom(0, 1, 2, 1000),
   })
   return shape.chain(({ policy, align, clients, servers, stripes, stripeSize, reach, threshold, ...limits }) =>
     fc.record({
       policy: fc.constant(policy.datatype ? policy : small(policy, align)),
-      ...{ clients: fc.constant(clients), servers: fc.constant(servers), stripes: fc.constant(stripes) },
-      ...{ stripeSize: fc.constant(stripeSize), threshold: fc.constant(threshold), limits: fc.constant(limits) },
+      clients: fc.constant(clients),
+      servers: fc.constant(servers),
+      stripes: fc.constant(stripes),
+      stripeSize: fc.constant(stripeSize),
+      threshold: fc.constant(threshold),
+      limits: fc.constant(limits),
       program: fc.array(
         step(stripes, reach, ['write', 'write', 'read', 'read', 'atomic', 'append', 'truncate', 'fsync']),
         {
-          ...{ minLength: 1, maxLength: 12 },
+          minLength: 1,
+          maxLength: 12,
         },
       ),
       choices: fc.array(fc.nat(1 << 20), { maxLength: 250 }),
@@ -105,7 +116,9 @@ describe('every invariant, in any order of events', () => {
 
 it('finds the anomaly of Fig. 8 when writes over two stripes take NBW, and shrinks it', () => {
   const forced = schedules([SEQDLM], []).map((s) => ({
-    ...{ ...s, stripes: 2, servers: 2 },
+    ...s,
+    stripes: 2,
+    servers: 2,
     program: s.program.map((p) => ({
       ...p,
       kind: 'write' as const,

@@ -1,10 +1,10 @@
-/** What a lock resource is made of: unreleased locks, and requests that wait for them. */
+/** Server-side records of a lock resource: unreleased locks, and waiting requests. */
 import type { IndexedLock } from './lock-index.ts'
 import type { ClientId, LockRequest } from './messages.ts'
 import { isCompatible, type LockMode, type LockState } from './modes.ts'
 import { overlaps, type LockRange } from './ranges.ts'
 
-/** Locks that answer alike to every new request lie in one index. */
+/** Locks with the same answer to every new request are in one index. */
 export type LockKind = 'read' | 'write' | 'revoked-read' | 'revoked-write' | 'canceling-nbw'
 
 export class ServerLock implements IndexedLock {
@@ -16,10 +16,10 @@ export class ServerLock implements IndexedLock {
   readonly minSn: number
   mode: LockMode
   state: LockState
-  /** Instant at which its revocation was sent, ns; -1 when none was. */
+  /** Time at which its revocation was sent, ns; -1 for none. */
   revokedAt = -1
   kind: LockKind
-  /** Waiting requests that were last seen blocked by this lock. */
+  /** Waiting requests that were last found blocked by this lock. */
   watchers: Waiter[] = []
 
   constructor(from: Pick<ServerLock, 'lockId' | 'client' | 'reqId' | 'range' | 'sn' | 'minSn' | 'mode' | 'state'>) {
@@ -34,13 +34,13 @@ export class ServerLock implements IndexedLock {
     this.kind = from.mode === 'PR' ? 'read' : 'write'
   }
 
-  /** Neither CANCELING nor asked to: its client may use it again. */
+  /** True if neither CANCELING nor revoked: its client may use it again. */
   get isOpen(): boolean {
     return this.state === 'GRANTED' && this.revokedAt < 0
   }
 }
 
-/** The kind of a lock as it stands. */
+/** Returns the current kind of a lock. */
 export function kindOf(lock: ServerLock, earlyGrant: boolean): LockKind {
   if (lock.isOpen) return lock.mode === 'PR' ? 'read' : 'write'
   if (lock.mode === 'PR') return 'revoked-read'
@@ -48,7 +48,7 @@ export function kindOf(lock: ServerLock, earlyGrant: boolean): LockKind {
 }
 
 const AGAINST_WRITES: readonly LockKind[] = ['read', 'write', 'revoked-read', 'revoked-write']
-/** Kinds that Table II denies to a mode: its row, read against the kinds. */
+/** Kinds that Table II denies to a mode: its row, in terms of kinds. */
 export const DENIED: Readonly<Record<LockMode, readonly LockKind[]>> = {
   PR: ['write', 'revoked-write', 'canceling-nbw'],
   NBW: AGAINST_WRITES,
@@ -64,13 +64,13 @@ export class Waiter {
   readonly askedAt: number
   /** Order of arrival on the resource. */
   readonly order: number
-  /** Mode and range together with the locks of its own client that a grant would absorb. */
+  /** Mode and range including the locks of its own client that a grant would absorb. */
   wantedMode: LockMode
   wantedRange: LockRange
   prev: Waiter | null = null
   next: Waiter | null = null
   isQueued = false
-  /** What it was last seen blocked by; whatever else blocks it is looked for when this no longer does. */
+  /** Last known blocker; others are searched for only after it is gone. */
   witness: ServerLock | Waiter | null = null
   watchers: Waiter[] = []
 
@@ -110,7 +110,7 @@ export class WaitQueue {
     this.length--
   }
 
-  /** The latest earlier request of another client that conflicts with `w`: required ranges, asked modes. */
+  /** Returns the latest earlier request of another client that conflicts with `w`: required ranges, requested modes. */
   conflictBefore(w: Waiter): Waiter | null {
     for (let v = w.isQueued ? w.prev : this.last; v !== null; v = v.prev) {
       if (v.client !== w.client && !isCompatible(w.mode, v.mode, 'GRANTED') && overlaps(w.range, v.range)) return v
@@ -118,7 +118,7 @@ export class WaitQueue {
     return null
   }
 
-  /** Whether a request of another client waits for what a lock of this mode and range would deny it. */
+  /** True if a lock of this mode and range would deny a waiting request of another client. */
   hasConflict(client: ClientId, mode: LockMode, range: LockRange): boolean {
     for (let v = this.first; v !== null; v = v.next) {
       if (v.client !== client && !isCompatible(v.wantedMode, mode, 'GRANTED') && overlaps(v.wantedRange, range))

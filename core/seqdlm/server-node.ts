@@ -1,4 +1,7 @@
-/** One server: its lock service, its IO service, and the client inside it that asks for locks when the extent cache is full. */
+/**
+ * One server: its lock service, its IO service, and its internal client that requests locks when the extent cache is
+ * full.
+ */
 import type { Result } from '../base/result.ts'
 import { DataServer } from './data-server.ts'
 import type { Device } from './device.ts'
@@ -20,22 +23,22 @@ import { WHOLE } from './ranges.ts'
 
 export interface ServerHost {
   readonly policy: DlmPolicy
-  /** Hands a message over for delivery; it must not be delivered before the call that caused it has returned. */
+  /** Passes a message on for delivery; it must not be delivered before the call that caused it has returned. */
   readonly send: (client: ClientId, message: ToClient) => void
   /** Integer ns. */
   readonly now: () => number
-  /** Runs a task later, after what is there to be done: cleaning, and what the server says to itself. */
+  /** Runs a task later, after pending work: cleaning, and the server's messages to itself. */
   readonly defer: (task: () => void) => void
   readonly device: Device
   readonly log?: ExtentLog | undefined
   readonly observe?: LockObserver | undefined
-  /** Counts the lives of this server. */
+  /** Counts the restarts of this server. */
   readonly epoch?: number | undefined
   /** Entries of the extent cache above which cleaning starts. */
   readonly threshold?: number | undefined
 }
 
-/** The client inside each server (A21). */
+/** Internal client of each server (A21). */
 export const SYNC_CLIENT: ClientId = -1
 
 export class ServerNode {
@@ -48,33 +51,40 @@ export class ServerNode {
     this.#host = host
     const { policy, now, observe, epoch, device, log, threshold, defer } = host
     this.locks = new LockServer({
-      ...{ policy, now, observe, epoch },
+      policy,
+      now,
+      observe,
+      epoch,
       send: (client, message) => {
         if (client === SYNC_CLIENT) defer(() => this.#toSelf(message))
         else host.send(client, message)
       },
     })
     this.data = new DataServer({
-      ...{ device, log, threshold, defer, send: host.send },
+      device,
+      log,
+      threshold,
+      defer,
+      send: host.send,
       minSn: (resource, start, end) => this.locks.minSn(resource, start, end),
       forceSync: (resource) => this.#forceSync(resource),
     })
   }
 
-  /** Takes one message in; a failure says why it changed nothing. */
+  /** Handles one message; a failure is the reason that it had no effect. */
   receive(client: ClientId, message: ToServer): Result<void> {
     return isOrdered(message)
       ? this.locks.receive(client, message as ToLockServer)
       : this.data.receive(client, message as ToDataServer)
   }
 
-  /** Drops a client whose connection is gone. */
+  /** Drops a client whose connection is closed. */
   evict(client: ClientId): void {
     this.data.evict(client)
     this.locks.evict(client)
   }
 
-  /** Begins life after a crash, with the device and the log of the life before (spec/seqdlm 11). */
+  /** Recovers after a crash, with the device and the log from before it (spec/seqdlm 11). */
   recover(clients: Iterable<ClientId>): void {
     this.data.recover()
     this.locks.recover(clients, this.#host.log?.highestSn ?? new Map<ResourceId, number>())
@@ -86,7 +96,7 @@ export class ServerNode {
   }
 
   #toSelf(message: FromLockServer): void {
-    // Its locks are released as soon as they are granted, so a revocation finds nothing to do.
+    // Its locks are released as soon as they are granted, so a revocation needs no action.
     if (message.kind !== 'lock-grant') return
     const { resource, lockId } = message
     this.data.synced(resource)

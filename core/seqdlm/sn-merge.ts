@@ -1,6 +1,6 @@
 /**
- * The one rule by which data of different locks meet, in a client's pages and on a data server alike: the larger SN stays, and
- * of equal ones the one that comes later.
+ * Merge rule for data of different locks, both in a client's pages and on a data server: the larger SN wins, and of
+ * equal ones the later data.
  *
  * Source: SeqDLM IV-A, IV-B, Fig. 14, 15; spec/seqdlm 8, 9; A10.
  */
@@ -13,7 +13,7 @@ export interface SnExtent extends Extent {
 
 export const slicedSn = (e: SnExtent, start: number, end: number): SnExtent => ({ start, end, sn: e.sn })
 
-/** Extents that touch and have one SN, made one; in order. */
+/** Merges touching extents of the same SN; keeps the order. */
 export function mergeTouching(extents: readonly SnExtent[]): SnExtent[] {
   const out: SnExtent[] = []
   for (const e of extents) {
@@ -26,10 +26,10 @@ export function mergeTouching(extents: readonly SnExtent[]): SnExtent[] {
 }
 
 /**
- * Makes room for a block among extents: older bytes and those of the same SN are taken out, newer ones stay.
+ * Makes room for a block among extents: removes older bytes and those of the same SN, keeps newer ones.
  *
- * @param replaced  is told of each piece that was taken out.
- * @returns         the parts of the block that won, in order; the caller inserts them.
+ * @param replaced  called with each removed piece.
+ * @returns         the winning parts of the block, in order; the caller inserts them.
  */
 export function yieldTo<T extends SnExtent>(
   map: ExtentMap<T>,
@@ -50,7 +50,7 @@ export function yieldTo<T extends SnExtent>(
   return won
 }
 
-/** Puts an SN extent where none is, made one with neighbours of its SN. */
+/** Inserts an SN extent at a free position, merged with neighbors of its SN. */
 export function insertMerged(map: ExtentMap<SnExtent>, extent: SnExtent): void {
   let { start, end } = extent
   const before = map.before(start)
@@ -84,7 +84,7 @@ export function mergeBlock(map: ExtentMap<SnExtent>, block: SnExtent): SnExtent[
   const won = yieldTo(map, block).map((w): SnExtent => ({ start: w.start, end: w.end, sn }))
   for (const part of won) insertMerged(map, part)
   if (won.length === 1 && won[0]?.start === start && won[0].end === end) return won
-  // Newer pieces that stayed were put back as they were cut, next to their other halves.
+  // Newer pieces that stayed were put back as cut, next to their other halves.
   for (const edge of [start, end]) joinAt(map, edge)
   return won
 }

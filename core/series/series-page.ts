@@ -1,11 +1,14 @@
 /**
- * One column of a table over a page of consecutive samples, for all its series: most of them stand still (a job that does nothing, one
- * without a record) and are kept as one value and the samples that it holds for.
+ * One column of a table over a page of consecutive samples, for all its series. Most series are constant (an idle job, a job
+ * without a record) and are stored as one value and its sample range.
  *
- * A page is filled sample by sample, then sealed: from then on only what changed takes room.
+ * A page is filled sample by sample, then sealed into a compact form that stores only changes.
  */
 
-/** Samples of a page. At most 255: places in a page are kept as bytes. Of longer ones, the page at hand takes more than the full ones save. */
+/**
+ * Samples of a page, at most 255 because positions in a page are stored as bytes. Larger pages would cost more in the open page
+ * than they save in the full ones.
+ */
 export const PAGE = 32
 
 type Floats = Float32Array | Float64Array
@@ -13,21 +16,21 @@ type Floats = Float32Array | Float64Array
 const floats = (isExact: boolean, length: number): Floats =>
   isExact ? new Float64Array(length) : new Float32Array(length)
 
-/** A column of a page, full or not. */
+/** A column of a page, open or sealed. */
 export interface PageColumn {
-  /** Puts the values of a series at [from, to) of the page into `out` from `at` on. */
+  /** Copies the values of a series at [from, to) of the page into `out`, starting at `at`. */
   read(series: number, from: number, to: number, out: Float64Array, at: number): void
-  /** Adds up the values of a series at [from, to) of the page, one after the other. */
+  /** Adds up the values of a series at [from, to) of the page, in sample order. */
   add(series: number, from: number, to: number, sum: Sum): void
 }
 
-/** Values added up; gaps do not count. */
+/** Sum of values; gaps do not count. */
 export interface Sum {
   sum: number
   count: number
 }
 
-/** Adds a value as often as it stands: in turn, so that the sum is the one that single values have. */
+/** Adds a value `times` times, one by one, so that the rounding equals that of single values. */
 function addOne(value: number, times: number, into: Sum): void {
   if (times <= 0) return
   into.count += times
@@ -49,7 +52,7 @@ function addEach(values: Floats, from: number, to: number, into: Sum): void {
 
 export class OpenColumn implements PageColumn {
   readonly #isExact: boolean
-  /** By series: where its samples are in `#values`, in pages; -1 while one value does, which then holds for [first, end). */
+  /** By series: page index of its samples in `#values`; -1 while it has one value, valid for [first, end). */
   #rows = new Int32Array(0)
   #one: Floats
   #first = new Uint8Array(0)
@@ -57,7 +60,7 @@ export class OpenColumn implements PageColumn {
   #values: Floats
   #used = 0
 
-  /** @param isExact  whether values are kept as doubles. */
+  /** @param isExact  true to store values as doubles. */
   constructor(isExact: boolean, series: number) {
     this.#isExact = isExact
     this.#values = floats(isExact, 0)
@@ -80,7 +83,7 @@ export class OpenColumn implements PageColumn {
       this.#end[series] = at + 1
       return
     }
-    // As it will be read: the column may be of single precision.
+    // Value as it will be read: the column may be of single precision.
     const known = this.#one[series] as number
     const kept = this.#isExact ? value : Math.fround(value)
     if (end === at + 1 ? kept === known : value !== value) return
@@ -110,7 +113,7 @@ export class OpenColumn implements PageColumn {
     if (first < end) addOne(this.#one[series] as number, end - first, sum)
   }
 
-  /** What the column holds, with room for that alone; undefined where it is all gaps. */
+  /** Compact copy of the column; undefined if it is all gaps. */
   seal(): PageColumn | undefined {
     const series = this.#rows.length
     const runs = new Runs(series, this.#isExact)
@@ -123,7 +126,7 @@ export class OpenColumn implements PageColumn {
     return runs.column()
   }
 
-  /** From one value to one a sample. */
+  /** Converts a series from one value to one value per sample. */
   #spread(series: number, at: number, value: number): void {
     const row = this.#used++
     if (this.#used * PAGE > this.#values.length) {
@@ -150,7 +153,8 @@ export class OpenColumn implements PageColumn {
     const one = floats(this.#isExact, length)
     one.set(this.#one)
     this.#one = one
-    const [first, end] = [new Uint8Array(length), new Uint8Array(length)]
+    const first = new Uint8Array(length)
+    const end = new Uint8Array(length)
     first.set(this.#first)
     end.set(this.#end)
     this.#first = first
@@ -158,19 +162,19 @@ export class OpenColumn implements PageColumn {
   }
 }
 
-/** Bytes of a run's places: where values begin and end, and between them where they are the first one and where the last one. */
+/** Bytes of a run's positions: `first`, `a`, `b`, `end`. */
 const PLACES = 4
 
 /**
- * A full column. A run is what one series has in it: the first value of `[first, a)`, its own values for [a, b), the last value for
- * [b, end), gaps beside. Series that stand alike at one value share their run.
+ * A full column. A run is the content of one series: its first value for `[first, a)`, individual values for [a, b), its last
+ * value for [b, end), gaps elsewhere. Series with the same constant value and range share a run.
  */
 class SealedColumn implements PageColumn {
-  /** By series: its run, from 1; 0 = all gaps. One number where all have the same. */
+  /** By series: its run, from 1; 0 = all gaps. A single number if all series have the same run. */
   readonly #runs: Uint16Array | Uint32Array | number
   readonly #series: number
   readonly #places: Uint8Array
-  /** Two a run: the first value and the last one. */
+  /** Two per run: the first and the last value. */
   readonly #edges: Floats
   readonly #values: Floats
   readonly #starts: Uint32Array
@@ -229,7 +233,7 @@ class SealedColumn implements PageColumn {
   }
 }
 
-/** Finds the runs of a column, series by series. */
+/** Builds the runs of a column, series by series. */
 class Runs {
   readonly #isExact: boolean
   readonly #runs: Uint32Array
@@ -237,7 +241,7 @@ class Runs {
   readonly #edges: number[] = []
   readonly #starts: number[] = []
   readonly #values: number[] = []
-  /** Runs of one value, by the value and by where it holds. */
+  /** Runs of one value, by value and range. */
   readonly #shared = new Map<number, Map<number, number>>()
 
   constructor(series: number, isExact: boolean) {
@@ -245,7 +249,7 @@ class Runs {
     this.#isExact = isExact
   }
 
-  /** A series with a value of its own in each sample, from `at` on. */
+  /** Adds a series with individual values, from `at` on. */
   add(series: number, row: Floats, at: number): void {
     let first = 0
     while (first < PAGE && Number.isNaN(row[at + first])) first++
@@ -268,7 +272,7 @@ class Runs {
     this.#runs[series] = this.#places.push(first, a, b, end) / PLACES
   }
 
-  /** A series that stands at one value for [first, end). */
+  /** Adds a series with one value for [first, end). */
   addOne(series: number, value: number, first: number, end: number): void {
     let alike = this.#shared.get(value)
     if (!alike) this.#shared.set(value, (alike = new Map<number, number>()))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SeriesTable } from './series-table.ts'
 
-/** A table after the given samples 100 ms apart, null for a gap; capacity as given. */
+/** A table with the given samples 100 ms apart; null is a gap. */
 function filled(capacity: number, values: readonly (number | null)[]): SeriesTable {
   const table = new SeriesTable(capacity, ['rpcs'])
   values.forEach((v, i) => {
@@ -75,7 +75,7 @@ describe('SeriesTable', () => {
     )
   })
 
-  it('finds the first sample at or after an instant', () => {
+  it('finds the first sample at or after a time', () => {
     const table = filled(4, [1, 2, 3, 4, 5, 6])
     expect([0, 300, 301, 400, 599, 600, 9999].map((at) => table.sampleAt(at))).toEqual([3, 3, 4, 4, 6, 6, 6])
   })
@@ -110,7 +110,7 @@ describe('SeriesTable', () => {
       table.push(n * 100)
       table.set('a', (n * 37) % 100)
       if (n < 100) continue
-      // As far back as the ring reaches: there the borders used to move with the oldest sample.
+      // At the full length of the ring, where span borders once moved with the oldest sample.
       const { from, to, step } = table.window(n, 9_900, 10)
       const times = table.times(from, to, step)
       const values = table.downsample('a', 0, from, to, step)
@@ -126,7 +126,7 @@ describe('SeriesTable', () => {
       }
     }
     expect(compared).toBeGreaterThan(1000)
-    // One span for every so many samples; borders that move would add nearly all of them in every window.
+    // Borders must not move: moving ones would add nearly all spans again in every window.
     expect(added).toBeLessThan(260 / 5)
   })
 

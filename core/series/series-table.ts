@@ -1,13 +1,13 @@
 /**
  * Recent values of many series on one time axis: a ring of samples in memory.
  *
- * All series share the sample numbers, so "every view at sample n" is one index. NaN is a gap and stays one. Samples are kept in pages
- * (series-page.ts): of ten thousand jobs most do nothing most of the time, and what stands still takes no room.
+ * All series share the sample numbers, so a sample number addresses every view. NaN is a gap and stays one. Samples are stored
+ * in pages (series-page.ts): of ten thousand jobs most are idle most of the time, and constant values take almost no memory.
  */
 import { OpenColumn, PAGE, type PageColumn, type Sum } from './series-page.ts'
 
 interface Page {
-  /** By column of the table; undefined while every series has a gap. */
+  /** By column of the table; undefined while every series has gaps only. */
   readonly columns: (PageColumn | undefined)[]
 }
 
@@ -19,30 +19,30 @@ export class SeriesTable {
   readonly #columns: readonly string[]
   readonly #isExact: readonly boolean[]
   readonly #series = new Map<string, number>()
-  /** Numbers of series that were dropped, and the sample after which nothing of them is left in any page. */
+  /** Numbers of dropped series, each with the sample after which no page contains it. */
   readonly #dropped: { readonly series: number; readonly free: number }[] = []
   #numbers = 0
-  /** A ring. */
+  /** Ring of pages. */
   readonly #pages: (Page | undefined)[]
-  /** Columns of the page at hand, as it is filled. */
+  /** Columns of the open page. */
   #open: (OpenColumn | undefined)[] = []
-  /** Values of one series at hand. */
+  /** Scratch buffer for the values of one series. */
   #row = new Float64Array(PAGE)
   readonly #sum: Sum = { sum: 0, count: 0 }
   /** Number of samples ever pushed; sample numbers run from 1. */
   #pushed = 0
 
   /**
-   * @param capacity  samples kept.
-   * @param columns   measures of every series, for example `rpcs`, `record`; kept to 24 bits of precision.
-   * @param exact     those of them that are kept as doubles, because they are added up and must come out even.
+   * @param capacity  number of samples kept.
+   * @param columns   measures of every series, for example `rpcs`, `record`; stored with 24 bits of precision.
+   * @param exact     columns stored as doubles, because their sums must be exact.
    */
   constructor(capacity: number, columns: readonly string[], exact: readonly string[] = []) {
     this.capacity = capacity
     this.#columns = columns
     this.#isExact = columns.map((c) => exact.includes(c))
     this.#at = new Float64Array(capacity).fill(NaN)
-    // One more than full ones: the oldest and the newest are there in part.
+    // One page more: the oldest and the newest are partial.
     this.#pages = new Array<Page | undefined>(Math.ceil(capacity / PAGE) + 1).fill(undefined)
   }
 
@@ -58,7 +58,7 @@ export class SeriesTable {
     return this.#series.keys()
   }
 
-  /** Opens the next sample; every series stands at a gap until it is set. */
+  /** Opens the next sample; every series is a gap in it until it is set. */
   push(atMs: number): number {
     this.#at[this.#pushed % this.capacity] = atMs
     this.#pushed++
@@ -66,7 +66,7 @@ export class SeriesTable {
     return this.#pushed
   }
 
-  /** Sets measures of a series in the newest sample, in the order of the table's columns. */
+  /** Sets the measures of a series in the newest sample, in the order of the table's columns. */
   set(name: string, ...values: readonly number[]): void {
     const series = this.#series.get(name) ?? this.#add(name)
     const at = (this.#pushed - 1) % PAGE
@@ -74,10 +74,10 @@ export class SeriesTable {
     for (let c = 0; c < columns; c++) this.#put(series, c, at, values[c] as number)
   }
 
-  /** Sets in the newest sample what the series of a table of the same columns were on average in its samples [from, to]. */
+  /** Sets the newest sample to the means of another table with the same columns, over its samples [from, to]. */
   setMeans(of: SeriesTable, from: number, to: number): void {
     const at = (this.#pushed - 1) % PAGE
-    // Columns that no job has a value in (records without a controller) are not gone through ten thousand times.
+    // Skips columns without any value (records without a controller) instead of scanning ten thousand jobs.
     const columns = this.#columns.map((_, c) => c).filter((c) => of.#hasAny(c, from, to))
     if (columns.length === 0) return
     for (const [name, number] of of.#series) {
@@ -98,7 +98,7 @@ export class SeriesTable {
     this.#dropped.push({ series, free: this.#pushed + this.capacity + 2 * PAGE })
   }
 
-  /** Instant of a sample; NaN when it is no longer (or not yet) here. */
+  /** Time of a sample; NaN if it is not in the ring. */
   atMs(sample: number): number {
     return this.#has(sample) ? (this.#at[(sample - 1) % this.capacity] as number) : NaN
   }
@@ -116,14 +116,14 @@ export class SeriesTable {
     return series === undefined ? NaN : this.#mean(series, column, sample, n)
   }
 
-  /** The means of many series over the same samples; NaN where all of them are gaps. */
+  /** Means of many series over the same samples; NaN where all of them are gaps. */
   means(names: readonly string[], column: number, sample: number, n: number): Float64Array {
     const out = new Float64Array(names.length)
     for (let k = 0; k < names.length; k++) out[k] = this.mean(names[k] as string, column, sample, n)
     return out
   }
 
-  /** First sample at or after an instant, at most `newest`. */
+  /** First sample at or after a time, at most `newest`. */
   sampleAt(atMs: number): number {
     let lo = this.oldest
     let hi = this.#pushed
@@ -136,8 +136,8 @@ export class SeriesTable {
   }
 
   /**
-   * Means of a series over spans of `step` samples from `from` on; the last span may be shorter. Samples that are no
-   * longer (or not yet) here are gaps.
+   * Means of a series over spans of `step` samples from `from` on; the last span may be shorter. Samples outside the ring are
+   * gaps.
    *
    * @returns  one value per span; null where every sample of it is a gap.
    */
@@ -163,7 +163,7 @@ export class SeriesTable {
     return out
   }
 
-  /** Instants of the same spans: of the last sample in each. */
+  /** Times of the same spans: of the last sample in each. */
   times(from: number, to: number, step: number): number[] {
     const out: number[] = []
     for (let a = from; a <= to; a += step) out.push(this.atMs(Math.min(a + step - 1, to)))
@@ -171,14 +171,14 @@ export class SeriesTable {
   }
 
   /**
-   * The samples of a window, cut into spans whose borders are multiples of the span: they stay where they are while the
-   * window moves, so a chart does not shimmer. The first may reach back beyond the oldest sample.
+   * Sample range of a window, divided into spans whose borders are multiples of the span: they stay fixed while the window
+   * moves, so a chart does not flicker. The first span may start before the oldest sample.
    *
-   * @param points  most spans wanted, >= 2.
+   * @param points  maximum number of spans, >= 2.
    */
   window(to: number, windowMs: number, points: number): { from: number; to: number; step: number } {
     const first = this.sampleAt(this.atMs(to) - windowMs)
-    // Borders that are not the window's own cut one span more than the samples alone would need.
+    // Aligned borders produce one span more than the samples alone would need.
     const step = to - first < points ? 1 : Math.ceil((to - first) / (points - 1))
     return { from: Math.floor(first / step) * step, to, step }
   }
@@ -202,7 +202,7 @@ export class SeriesTable {
     return into.count === 0 ? NaN : into.sum / into.count
   }
 
-  /** Values of samples [from, to], all of which are here; good until the next are read. */
+  /** Values of samples [from, to], all in the ring; valid until the next read. */
   #read(series: number, column: number, from: number, to: number): Float64Array {
     const length = to - from + 1
     if (this.#row.length < length) this.#row = new Float64Array(2 * length)
@@ -229,7 +229,7 @@ export class SeriesTable {
   #put(series: number, column: number, at: number, value: number): void {
     let open = this.#open[column]
     if (!open) {
-      // Before the first sample there is no place for it.
+      // A gap opens no column; `at` is -1 before the first sample.
       if (value !== value || at < 0) return
       open = new OpenColumn(this.#isExact[column] === true, this.#numbers)
       this.#open[column] = open
@@ -239,7 +239,7 @@ export class SeriesTable {
     open.set(series, at, value)
   }
 
-  /** The page at hand is full, and the next one takes the place of the oldest. */
+  /** Seals the full page and replaces the oldest page with a new one. */
   #turn(): void {
     const page = pageOf(this.#pushed)
     const full = this.#pages[(page + this.#pages.length - 1) % this.#pages.length]

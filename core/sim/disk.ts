@@ -1,4 +1,4 @@
-/** A storage device: a fixed cost per operation plus bytes at its bandwidth, with as many operations at once as it has channels. */
+/** A storage device: a fixed cost per operation plus bytes at its bandwidth, with as many concurrent operations as channels. */
 import { NS_PER_S } from '../base/units.ts'
 import type { ActionOn } from './event-queue.ts'
 import { FifoServer } from './fifo-server.ts'
@@ -7,7 +7,7 @@ import type { Simulation } from './simulation.ts'
 export interface DiskParameters {
   /** Sequential bandwidth of the whole device, bytes per second, > 0. */
   readonly bandwidthBps: number
-  /** Cost of an operation apart from its bytes, ns. */
+  /** Fixed cost of an operation, ns. */
   readonly perOpNs: number
   /** Operations in service at once; each then gets bandwidth / channels. */
   readonly channels: number
@@ -28,7 +28,7 @@ export class Disk {
     return this.#station
   }
 
-  /** Reads or writes `bytes`; `done` is called, with `of`, when they are on (or off) the device. */
+  /** Reads or writes `bytes`; calls `done` with `of` when the transfer ends. */
   transfer(bytes: number, done: () => void): void
   transfer<T>(bytes: number, done: ActionOn<T>, of: T): void
   transfer(bytes: number, done: ActionOn<unknown>, of?: unknown): void {

@@ -1,14 +1,14 @@
 /**
- * The future-event list: a binary heap ordered by (instant, order of scheduling).
+ * Future event list: a binary heap ordered by (time, order of scheduling).
  *
- * The second key makes ties stable: of two events at one instant the one scheduled first runs first, so a run depends on
- * its inputs alone. Keys live in typed arrays, and an action stays in the slot it was put in while the number of the slot
- * moves: sifting touches no object, so it costs no write barriers and leaves the garbage collector nothing to trace.
+ * The second key makes ties stable: of two events at the same time the one scheduled first runs first, so a run depends on its
+ * inputs alone. Keys are in typed arrays, and an action stays in its slot while the slot number moves: sifting touches no
+ * object, so it costs no write barriers and no garbage collector tracing.
  */
 import { invariant } from '../base/result.ts'
 
 export type Action = () => void
-/** An action on something: one function then serves all events of a kind, where a closure would be made for each. */
+/** Action with an argument: one function serves all events of a kind, instead of a closure per event. */
 export type ActionOn<T> = (of: T) => void
 
 export class EventQueue {
@@ -18,7 +18,7 @@ export class EventQueue {
   /** By slot. */
   readonly #actions: (ActionOn<never> | undefined)[] = []
   readonly #subjects: unknown[] = []
-  /** Slots that are not in use: the first `#actions.length - #size` of these. */
+  /** Unused slots: the first `#actions.length - #size` entries. */
   #free = new Int32Array(1024)
   #size = 0
   #scheduled = 0
@@ -28,7 +28,7 @@ export class EventQueue {
     return this.#size
   }
 
-  /** Instant of the earliest event in ns; Infinity when there is none. */
+  /** Time of the earliest event, ns; Infinity if empty. */
   get nextAt(): number {
     return this.#size === 0 ? Infinity : (this.#at[0] as number)
   }
@@ -37,7 +37,7 @@ export class EventQueue {
    * Adds an event.
    *
    * @param at  integer ns.
-   * @param of  what the action is called with.
+   * @param of  argument of the action.
    * @complexity O(log n).
    */
   push(at: number, action: Action): void
@@ -65,13 +65,13 @@ export class EventQueue {
     slots[i] = slot
   }
 
-  /** What the action that was popped last is called with. */
+  /** Argument of the action that was popped last. */
   get subject(): unknown {
     return this.#subject
   }
 
   /**
-   * Removes and returns the earliest action; it is to be called with `subject`.
+   * Removes and returns the earliest action, to be called with `subject`.
    *
    * @throws InvariantError when the queue is empty.
    * @complexity O(log n).
@@ -110,7 +110,7 @@ export class EventQueue {
     return first
   }
 
-  /** Puts an action into a free slot, before it is counted. */
+  /** Stores an action in a free slot, before it is counted. */
   #put(action: ActionOn<never>, of: unknown): number {
     const spare = this.#actions.length - this.#size
     const slot = spare > 0 ? (this.#free[spare - 1] as number) : this.#actions.length

@@ -1,6 +1,4 @@
-/**
- * A FIFO station with c equal servers: service threads, a disk, a network port. The caller hands in the service time.
- */
+/** A FIFO station with c equal servers: service threads, a disk, a network port. The caller passes the service time. */
 import { invariant } from '../base/result.ts'
 import { Ring } from '../base/ring.ts'
 import type { ActionOn } from './event-queue.ts'
@@ -32,7 +30,7 @@ export class FifoServer {
     this.occupancy = new TimeWeighted(sim.now, 0)
   }
 
-  /** Customers waiting, those in service not counted. */
+  /** Customers waiting, excluding those in service. */
   get queued(): number {
     return this.#queue.size
   }
@@ -46,9 +44,9 @@ export class FifoServer {
   }
 
   /**
-   * From now on every service that begins takes so many times as long; Infinity: none begins until it is set again.
+   * Multiplies the duration of every service that starts from now on; Infinity: none starts until it is set again.
    *
-   * @param times  > 0; 1 is the pace that callers mean.
+   * @param times  > 0; 1 is normal speed.
    */
   setSlowness(times: number): void {
     invariant(times > 0, 'a station is slower by a factor above 0')
@@ -61,7 +59,7 @@ export class FifoServer {
   }
 
   /**
-   * Submits one customer; `done` is called, with `of`, when its service ends.
+   * Submits one customer; calls `done` with `of` when its service ends.
    *
    * @param serviceNs  >= 0; rounded up to whole ns.
    */

@@ -1,7 +1,7 @@
 /**
  * A network link: messages are serialised at the bandwidth, one after the other, then travel for the latency.
  *
- * A message that finds the port free costs one event, its arrival; the end of its transmission is one only where another
+ * A message that finds the port free costs one event, its arrival; the end of its transmission is an event only if another
  * message waits for it.
  */
 import { invariant } from '../base/result.ts'
@@ -29,9 +29,9 @@ export class Link {
   readonly #latencyNs: number
   readonly #waiting = new Ring<Message>()
   #slowness = 1
-  /** When the port has sent what it sends now. */
+  /** End of the current transmission, ns. */
   #freeNs = 0
-  /** Whether an event at that instant sends the next one. */
+  /** True while an event is scheduled at that time to send the next message. */
   #isArmed = false
   #sentNs = 0
 
@@ -41,13 +41,13 @@ export class Link {
     this.#latencyNs = Math.ceil(parameters.latencyNs)
   }
 
-  /** Time of transmission of all messages that began, ns. */
+  /** Accumulated transmission time of all started messages, ns. */
   get sentNs(): number {
     return this.#sentNs
   }
 
   /**
-   * From now on every message that begins takes so many times as long to send; Infinity: none begins until it is set again.
+   * Multiplies the transmission time of every message that starts from now on; Infinity: none starts until it is set again.
    *
    * @param times  > 0; 1 is the bandwidth.
    */
@@ -57,7 +57,7 @@ export class Link {
     this.#arm()
   }
 
-  /** Sends `bytes`; `arrived` is called, with `of`, when the last byte is at the other end. */
+  /** Sends `bytes`; calls `arrived` with `of` when the last byte reaches the other end. */
   send(bytes: number, arrived: () => void): void
   send<T>(bytes: number, arrived: ActionOn<T>, of: T): void
   send(bytes: number, arrived: ActionOn<unknown>, of?: unknown): void {

@@ -1,16 +1,19 @@
-/** Events per second of the kernel with many events pending, beside a binary heap of plain objects, and how one event's cost grows. */
+/**
+ * Events per second of the kernel with many pending events, compared with a binary heap of plain objects, and growth of the
+ * cost per event.
+ */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { randomStream } from '../base/random.ts'
 import { Simulation } from './simulation.ts'
 
 const EVENTS = 200_000
 const PENDING = 10_000
-/** Longest time from an event to the one that it schedules, ns. */
+/** Maximum delay between an event and the one it schedules, ns. */
 const GAP = 1_000_000
 
 type Clock = () => number
 
-/** The hold model: every event schedules one more, so that the number pending stays the same. ns of one event. */
+/** Hold model: every event schedules one more, so the number pending is constant. Returns ns per event. */
 function hold(now: Clock, pending: number): number {
   const sim = new Simulation()
   const random = randomStream(1, 'hold')
@@ -29,7 +32,7 @@ interface Item {
 
 const precedes = (a: Item, b: Item): boolean => a.at < b.at || (a.at === b.at && a.order < b.order)
 
-/** The same model on a binary heap of an object an event. */
+/** Hold model on a binary heap with one object per event. */
 function holdPlainHeap(now: Clock, pending: number): number {
   const random = randomStream(1, 'hold')
   const heap: Item[] = []
@@ -71,7 +74,8 @@ function holdPlainHeap(now: Clock, pending: number): number {
 
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'sim.events', unit: 'events/s' },
+    id: 'sim.events',
+    unit: 'events/s',
     run: (now: Clock) => 1e9 / hold(now, PENDING),
     baseline: (now: Clock) => 1e9 / holdPlainHeap(now, PENDING),
     note: `The kernel with ${PENDING} events pending; each schedules one more at a random time.`,
@@ -79,7 +83,11 @@ export const benches: readonly (Bench | Growth)[] = [
     limit: 'The random draw and the call of each event are in it; the rest is moving instants in the heap.',
   },
   {
-    ...{ id: 'sim.growth', unit: 'log power', sizes: [1e3, 1e4, 1e5], axis: 'log', runs: 5 },
+    id: 'sim.growth',
+    unit: 'log power',
+    sizes: [1e3, 1e4, 1e5],
+    axis: 'log',
+    runs: 5,
     cost: hold,
     note: 'Time of one event by the events pending; 1 is logarithmic.',
     limit: 'Above 1 is memory: what is pending outgrows the caches of the processor.',

@@ -81,7 +81,7 @@ describe('EventQueue', () => {
 })
 
 describe('Simulation', () => {
-  it('executes what lies up to and including the instant, then stands at it', () => {
+  it('executes events up to and including the time, then stops at it', () => {
     const sim = new Simulation()
     const seen: number[] = []
     for (const at of [30, 10, 20, 21]) sim.at(at, () => seen.push(sim.now))
@@ -93,7 +93,7 @@ describe('Simulation', () => {
     expect([sim.now, sim.nextAt, sim.executed]).toEqual([1000, Infinity, 4])
   })
 
-  it('stops at its budget, stands at the last event, and goes on as if it had not', () => {
+  it('stops at its budget at the last event, and continues as if uninterrupted', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 60 }), fc.integer({ min: 1, max: 7 }), (instants, budget) => {
         const run = (most: number): { seen: number[]; calls: number } => {
@@ -115,7 +115,7 @@ describe('Simulation', () => {
     )
   })
 
-  it('runs what events schedule, also at their own instant, after what was there before', () => {
+  it('runs events scheduled by events, even at the same time, after those scheduled before', () => {
     const sim = new Simulation()
     const seen: string[] = []
     sim.at(5, () => {
@@ -142,7 +142,7 @@ describe('Simulation', () => {
     expect(sim.nextAt).toBe(2)
   })
 
-  it('stands at whole nanoseconds and never goes back, wherever it is told to run to', () => {
+  it('stops at whole nanoseconds and never goes back, for any end time', () => {
     const sim = new Simulation()
     sim.runUntil(10.7)
     expect(sim.now).toBe(10)

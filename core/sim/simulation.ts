@@ -1,8 +1,8 @@
 /**
- * The discrete-event kernel: virtual time in integer ns, one queue of events, no clock of its own.
+ * Discrete-event kernel: virtual time in integer ns and one event queue, without a clock.
  *
- * It only moves when told to (`runUntil`), so the same model runs at once for an experiment and paced for a console, and
- * the pace never reaches the model.
+ * It advances only in `runUntil`, so the same model runs at full speed for an experiment and paced for a console, and the pace
+ * does not affect the model.
  */
 import { invariant } from '../base/result.ts'
 import { EventQueue, type Action, type ActionOn } from './event-queue.ts'
@@ -22,7 +22,7 @@ export class Simulation {
     return this.#executed
   }
 
-  /** Instant of the next event; Infinity when none is scheduled. */
+  /** Time of the next event; Infinity when none is scheduled. */
   get nextAt(): number {
     return this.#events.nextAt
   }
@@ -31,8 +31,8 @@ export class Simulation {
    * Schedules an action.
    *
    * @param at  integer ns, not before now.
-   * @param of  what it is called with.
-   * @throws InvariantError when the instant lies in the past or is not an integer.
+   * @param of  argument of the action.
+   * @throws InvariantError when the time is in the past or not an integer.
    */
   at(at: number, action: Action): void
   at<T>(at: number, action: ActionOn<T>, of: T): void
@@ -52,11 +52,11 @@ export class Simulation {
   }
 
   /**
-   * Executes every event up to and including `until`, then stands at `until` (at its whole ns; at the last event when it
-   * is Infinity).
+   * Executes every event up to and including `until`, then sets the time to `until` (rounded down to whole ns; to the last
+   * event if it is Infinity).
    *
-   * @param budget  most events to execute in this call; the run then stands at the last event executed.
-   * @returns whether `until` was reached.
+   * @param budget  maximum number of events in this call; the time is then that of the last event executed.
+   * @returns true if `until` was reached.
    */
   runUntil(until: number, budget = Infinity): boolean {
     const isThere = this.#execute(until, this.#executed + budget)
@@ -64,7 +64,8 @@ export class Simulation {
     return isThere
   }
 
-  // The loop alone: with what comes after it in one function, the engine throws the compiled loop away at the end of every call.
+  // Separate function for the loop: inlined with the code after it, the engine would discard the compiled loop after every
+  // call.
   #execute(until: number, last: number): boolean {
     const events = this.#events
     while (events.size > 0 && events.nextAt <= until) {

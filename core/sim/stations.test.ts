@@ -50,7 +50,7 @@ describe('FifoServer', () => {
           })
         }
         sim.runUntil(1e6)
-        // Reference: every customer takes the server that is free first.
+        // Reference: every customer takes the first server to become free.
         const free = Array.from({ length: servers }, () => 0)
         let work = 0
         for (const c of inOrder) {

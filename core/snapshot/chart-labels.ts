@@ -1,4 +1,4 @@
-/** Where words of a chart stand so that none covers another. Widths are estimates: a picture is laid out where no font is known. */
+/** Layout of chart labels without overlap. Text widths are estimates: the chart is laid out without known fonts. */
 import { plainText } from '../base/plain-text.ts'
 import type { ChartCell } from './notebook.ts'
 
@@ -14,7 +14,7 @@ export function widthOf(text: string, fontPx: number): number {
   return ems * fontPx
 }
 
-/** At most `most` characters, of which an ellipsis is one; no character is cut in two. */
+/** Cuts a text to `most` characters including an ellipsis, never within a character. */
 export function clipped(text: string, most: number): string {
   const characters = [...text]
   return characters.length <= most ? text : `${characters.slice(0, Math.max(1, most - 1)).join('')}…`
@@ -24,7 +24,7 @@ export interface PlacedMark {
   readonly x: number
   readonly level: Mark['level']
   readonly text: string
-  /** Line of words above the plot; null: there is no room, its stroke stands alone. */
+  /** Label row above the plot; null: no room, so the stroke has no label. */
   readonly row: number | null
   readonly textX: number
   readonly anchor: 'start' | 'end'
@@ -33,7 +33,7 @@ export interface PlacedMark {
 const ROWS = 3
 const FONT_PX = 10.5
 
-/** Marks from left to right in up to three lines of words. */
+/** Places mark labels from left to right in up to three rows. */
 export function placeMarks(
   marks: readonly Mark[],
   x: (atMs: number) => number,

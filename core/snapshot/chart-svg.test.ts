@@ -8,10 +8,16 @@ import { chartCell, type ChartCell } from './notebook.ts'
 const T0 = Date.UTC(2026, 10, 19, 14, 27)
 const values = Array.from({ length: 60 }, (_, i) => (i > 30 && i < 40 ? null : 50 + i))
 const cell = (more: Partial<ChartCell> = {}): ChartCell => ({
-  ...{ id: 'c', atMs: T0, kind: 'chart', title: 'Service wait', unit: 'ms', t: values.map((_, i) => T0 + i * 1000) },
+  id: 'c',
+  atMs: T0,
+  kind: 'chart',
+  title: 'Service wait',
+  unit: 'ms',
+  t: values.map((_, i) => T0 + i * 1000),
   place: { kind: 'target', names: ['OST0003'] },
   series: [{ label: { kind: 'text', text: 'p95' }, ink: 2, area: true, values }],
-  ...{ limit: { value: 150, label: 'watch 150 ms' }, marks: [] },
+  limit: { value: 150, label: 'watch 150 ms' },
+  marks: [],
   of: { kind: 'LIVE', cluster: 'altair', fromMs: T0, toMs: T0 + 60_000, tier: '1s', frozenMs: T0 + 60_000 },
   ...more,
 })
@@ -30,7 +36,9 @@ it('a title, a series, a place, a mark, a limit or a cluster that is markup is t
   for (const word of HOSTILE) {
     const label = { kind: 'job', text: word } as const
     const evil = cell({
-      ...{ title: word, unit: word, place: { kind: 'job', names: [word] } },
+      title: word,
+      unit: word,
+      place: { kind: 'job', names: [word] },
       series: [{ label, ink: 1, area: false, values }],
       marks: [{ atMs: T0 + 9_000, text: word, level: 'bad' }],
       limit: { value: 9, label: word },
@@ -68,7 +76,7 @@ it('nothing is drawn across a gap, the gap is hatched, a zero is not a gap', () 
   expect(chartSvg(cell({ t: [], series: [] }))).toContain('No samples in this stretch')
 })
 
-it('the picture tells its figures, its limit and where it is from in words', () => {
+it('the picture has its values, its limit and its provenance as text', () => {
   const svg = chartSvg(cell(), { version: '9.9' })
   expect(svg).toContain('<title>Service wait</title>')
   expect(/<desc>([^<]*)<\/desc>/.exec(svg)?.[1]).toContain('p95: 50 to 109')
@@ -92,7 +100,7 @@ it('areas are stacked in their order; the axis holds their sum', () => {
   expect(svg).toContain('>200<')
 })
 
-it('words of marks never cover each other, and none leaves the plot', () => {
+it('labels of marks never overlap, and none leaves the plot', () => {
   const mark = fc.record({
     atMs: fc.integer({ min: 0, max: 600 }),
     text: fc.string({ minLength: 1, maxLength: 60 }),
@@ -120,14 +128,13 @@ it('words of marks never cover each other, and none leaves the plot', () => {
 it('a chart of the most that a cell may hold is drawn', () => {
   const t = Array.from({ length: 1200 }, (_, i) => T0 + i * 500)
   const most = cell({
-    ...{ t, of: { ...cell().of, toMs: T0 + 600_000 } },
+    t,
+    of: { ...cell().of, toMs: T0 + 600_000 },
     series: Array.from({ length: 12 }, (_, k) => ({
-      ...{
-        label: { kind: 'job' as const, text: 'x'.repeat(512) },
-        ink: k % 8,
-        area: true,
-        values: t.map((_, i) => i + k),
-      },
+      label: { kind: 'job' as const, text: 'x'.repeat(512) },
+      ink: k % 8,
+      area: true,
+      values: t.map((_, i) => i + k),
     })),
     marks: Array.from({ length: 200 }, (_, k) => ({
       atMs: T0 + k * 3_000,

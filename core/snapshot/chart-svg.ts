@@ -1,9 +1,10 @@
 /**
- * A frozen chart as stand-alone SVG 1.1: light colours, no style, no script, nothing from elsewhere, so that it is the same picture in a
- * ticket, in a paper and in the page of a bundle, which dresses it by its class names. Text of others is escaped and is text alone.
+ * A frozen chart as stand-alone SVG 1.1: light colors, no styles, scripts or external resources, so that it looks the same in a
+ * ticket, in a paper and in a bundle's page, which restyles it by class names. Text from other sources is escaped and remains
+ * text.
  *
- * Two areas or more are stacked in their order, the last at the top; lines and one area alone stand on zero. Gaps are hatched, nothing is
- * drawn across them.
+ * Two or more areas are stacked in order, the last on top; lines and a single area start at zero. Gaps are hatched, and no line
+ * crosses them.
  */
 import { formatClock, formatDate } from '../base/clock-text.ts'
 import { formatNumber, formatTick } from '../base/figure-text.ts'
@@ -12,7 +13,7 @@ import { niceMax, tickStep } from '../base/scale.ts'
 import { clipped, placeMarks, widthOf } from './chart-labels.ts'
 import type { ChartCell } from './notebook.ts'
 
-/** Colours of the light theme (renderer/theme/tokens.css). */
+/** Colors of the light theme (renderer/theme/tokens.css). */
 export const LIGHT = {
   surface: '#ffffff',
   sunken: '#eff3f6',
@@ -29,7 +30,7 @@ export const LIGHT = {
 
 const FONT = "Inter, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
-/** Text in XML: also of an attribute; what XML does not know is left out. */
+/** Escapes text for XML content and attributes; drops characters that XML does not allow. */
 export const xmlText = (text: string): string =>
   plainText(text)
     .replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]|[\uFFFE\uFFFF]/g, '\uFFFD')
@@ -38,7 +39,7 @@ export const xmlText = (text: string): string =>
 export interface ChartSize {
   readonly width?: number
   readonly height?: number
-  /** Sluice that drew it. */
+  /** Sluice version that drew it. */
   readonly version?: string
 }
 
@@ -52,7 +53,7 @@ interface Plot {
   readonly y: (value: number) => number
 }
 
-/** One decimal is a tenth of a pixel. */
+/** Rounds to a tenth of a pixel. */
 const px = (v: number): string => String(Math.round(v * 10) / 10)
 
 type Attributes = Readonly<Record<string, string | number>>
@@ -66,7 +67,7 @@ const text = (words: string, x: number, y: number, more: Attributes = {}): strin
 
 type Values = readonly (number | null)[]
 
-/** Runs of indices without a gap; a hole in time is one, too. */
+/** Runs of indices without a gap; a hole in time counts as a gap. */
 function runs(t: readonly number[], values: Values): [number, number][] {
   const steps = t.slice(1).map((at, i) => at - (t[i] ?? at))
   const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0
@@ -86,7 +87,7 @@ function runs(t: readonly number[], values: Values): [number, number][] {
 const line = (plot: Plot, t: readonly number[], top: Values, [from, to]: readonly [number, number]): string => {
   let d = ''
   for (let i = from; i <= to; i++) d += `${d === '' ? 'M' : 'L'}${px(plot.x(t[i] ?? 0))} ${px(plot.y(top[i] ?? 0))}`
-  // One sample between two gaps is a point.
+  // A single sample between two gaps is drawn as a point.
   return from === to ? `${d}h0.01` : d
 }
 
@@ -96,34 +97,37 @@ function area(plot: Plot, t: readonly number[], top: Values, under: Values, run:
   return `${d}Z`
 }
 
-/** Slanting strokes that fill a box: a pattern would need a name, which two charts of one page would share. */
+/** Slanted strokes that fill a box: a pattern needs an id, which two charts of one page would share. */
 function hatch(x0: number, x1: number, y0: number, y1: number): string {
   const h = y1 - y0
   let d = ''
   for (let c = x0 - h; c < x1; c += 6) {
-    const [a, b] = [Math.max(c, x0), Math.min(c + h, x1)]
+    const a = Math.max(c, x0)
+    const b = Math.min(c + h, x1)
     if (b > a) d += `M${px(a)} ${px(y1 - (a - c))}L${px(b)} ${px(y1 - (b - c))}`
   }
   return d
 }
 
-/** Stretches in which no series has a value. */
+/** Time ranges in which no series has a value. */
 function gapsOf(cell: ChartCell): [number, number][] {
   const { t, series } = cell
   const any = t.map((_, i) => (series.some((s) => (s.values[i] ?? null) !== null) ? 1 : null))
   const joined = runs(t, any)
-  const [from, to] = [cell.of.fromMs, cell.of.toMs]
+  const from = cell.of.fromMs
+  const to = cell.of.toMs
   const edges = [from, ...joined.flatMap(([a, b]) => [t[a] ?? from, t[b] ?? to]), to]
   const usual = t.length > 1 ? ((t.at(-1) ?? 0) - (t[0] ?? 0)) / (t.length - 1) : to - from
   const out: [number, number][] = []
   for (let i = 0; i + 1 < edges.length; i += 2) {
-    const [a, b] = [edges[i] ?? 0, edges[i + 1] ?? 0]
+    const a = edges[i] ?? 0
+    const b = edges[i + 1] ?? 0
     if (b - a > 2.5 * usual) out.push([a, b])
   }
   return joined.length === 0 ? [[from, to]] : out
 }
 
-/** Steps of a clock that give at most `most` ticks. */
+/** Tick intervals, s. */
 const STEPS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
 export function clockStepMs(spanMs: number, most: number): number {
   const step = STEPS_S.find((s) => spanMs / (s * 1000) <= most)
@@ -166,7 +170,7 @@ function axes(plot: Plot, fromMs: number, toMs: number): string {
   return out
 }
 
-/** What each series stands on; only stacked areas stand on another. */
+/** Baseline of each series; only stacked areas have another series as baseline. */
 function grounds(cell: ChartCell): { under: number[][]; top: (number | null)[][] } {
   const isStacked = cell.series.filter((s) => s.area).length > 1
   const sums = cell.t.map(() => 0)
@@ -188,23 +192,31 @@ function seriesOf(cell: ChartCell, plot: Plot, { under, top }: ReturnType<typeof
   const isStacked = cell.series.filter((s) => s.area).length > 1
   return cell.series
     .map((s, k) => {
-      const [ink, mine, below] = [LIGHT.inks[s.ink] ?? LIGHT.inks[0], top[k] ?? [], under[k] ?? []]
+      const ink = LIGHT.inks[s.ink] ?? LIGHT.inks[0]
+      const mine = top[k] ?? []
+      const below = under[k] ?? []
       const parts = runs(cell.t, mine)
       const areas = s.area ? parts.map((r) => area(plot, cell.t, mine, below, r)).join('') : ''
       const lines = parts.map((r) => line(plot, cell.t, mine, r)).join('')
       const fill = { fill: ink, 'fill-opacity': isStacked ? '0.72' : '0.16', class: `c-i${s.ink}` }
       const stroke = {
-        ...{ fill: 'none', stroke: ink, 'stroke-width': isStacked ? '0.8' : '1.6', class: `c-s${s.ink}` },
-        ...{ 'stroke-linejoin': 'round', 'stroke-linecap': 'round' },
+        fill: 'none',
+        stroke: ink,
+        'stroke-width': isStacked ? '0.8' : '1.6',
+        class: `c-s${s.ink}`,
+        'stroke-linejoin': 'round',
+        'stroke-linecap': 'round',
       }
       return (areas ? tag('path', { d: areas, ...fill }) : '') + (lines ? tag('path', { d: lines, ...stroke }) : '')
     })
     .join('')
 }
 
-/** Legend from the right, in one or more lines; gives how high it is. */
+/** Right-aligned legend in one or more lines; returns its height. */
 function legend(cell: ChartCell, left: number, right: number, y: number): { svg: string; lines: number } {
-  let [svg, x, row] = ['', left, 0]
+  let svg = ''
+  let x = left
+  let row = 0
   for (const s of cell.series) {
     const words = clipped(plainText(s.label.text), 28)
     const width = widthOf(words, 10.5) + 30
@@ -219,12 +231,13 @@ function legend(cell: ChartCell, left: number, right: number, y: number): { svg:
   return { svg, lines: cell.series.length === 0 ? 0 : row + 1 }
 }
 
-/** The figures in words, for who does not see the picture. */
+/** Text description of the values, for accessibility. */
 function description(cell: ChartCell): string {
   const each = cell.series.map((s) => {
     const known = s.values.filter((v): v is number => v !== null)
     if (known.length === 0) return `${s.label.text}: no samples`
-    const [low, high] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))]
+    const low = known.reduce((a, b) => Math.min(a, b))
+    const high = known.reduce((a, b) => Math.max(a, b))
     const mean = known.reduce((a, b) => a + b, 0) / known.length
     const figure = (v: number): string => formatTick(Number(v.toPrecision(3)))
     return `${s.label.text}: ${figure(low)} to ${figure(high)}, mean ${figure(mean)}`
@@ -234,7 +247,7 @@ function description(cell: ChartCell): string {
   return [`Unit: ${cell.unit}`, ...each, ...limit, ...marks].join('. ')
 }
 
-/** One line of where it is from. */
+/** Provenance of a chart, one line. */
 export const provenanceText = (of: ChartCell['of'], version = ''): string[] => [
   `${of.cluster} ${of.kind}`,
   `${formatDate(of.fromMs)} ${formatClock(of.fromMs)}\u2013${formatClock(of.toMs)} UTC`,
@@ -243,19 +256,26 @@ export const provenanceText = (of: ChartCell['of'], version = ''): string[] => [
   ...(version === '' ? [] : [`Sluice ${version}`]),
 ]
 
-/** @param size  px; 760 by 260 if not given. */
+/** @param size  px; default 760 by 260. */
 export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
   const { width = 760, height = 260, version = '' } = size
   const key = legend(cell, 14, width - 14, 44)
   const layers = grounds(cell)
   const high = layers.top.flat().reduce<number>((m, v) => Math.max(m, v ?? 0), cell.limit?.value ?? 0)
   const max = niceMax(high)
-  const [fromMs, toMs] = [cell.of.fromMs, Math.max(cell.of.toMs, cell.of.fromMs + 1)]
-  const [left, right, bottom] = [52, width - 16, height - 46]
+  const fromMs = cell.of.fromMs
+  const toMs = Math.max(cell.of.toMs, cell.of.fromMs + 1)
+  const left = 52
+  const right = width - 16
+  const bottom = height - 46
   const marks = placeMarks(cell.marks, (at) => left + ((at - fromMs) / (toMs - fromMs)) * (right - left), left, right)
   const top = 40 + key.lines * 16 + marks.rows * 13
   const plot: Plot = {
-    ...{ left, right, top, bottom, max },
+    left,
+    right,
+    top,
+    bottom,
+    max,
     x: (at) => left + Math.max(0, Math.min(1, (at - fromMs) / (toMs - fromMs))) * (right - left),
     y: (v) => bottom - (Math.max(0, Math.min(v, max)) / max) * (bottom - top),
   }
@@ -290,7 +310,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     })
   }
   for (const m of marks.placed) {
-    // Where there is no room for its words a tick says that there is an event; a stroke would only hide the curves.
+    // A tick without room for its label only indicates an event; a full stroke would hide the curves.
     const y1 = m.row === null ? bottom - 7 : 40 + key.lines * 16 + m.row * 13 + 3
     const stroke = LIGHT.levels[m.level]
     body += tag('line', {

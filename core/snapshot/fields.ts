@@ -1,7 +1,7 @@
 /**
- * Every field that leaves in a bundle, and how: the list that a preview shows and that the writers are held against. What is not here is
- * not written. kept: figures, times and words of the product; pseudonym: a name, replaced; names replaced: free text, in which every
- * known name is replaced.
+ * Every field that a bundle exports, and its treatment: the list that a preview shows and that the writers are checked against.
+ * Fields not listed are not written. kept: figures, times and terms of the product; pseudonym: a name, replaced; names
+ * replaced: free text, in which every known name is replaced.
  */
 import type { MemberGroup } from './manifest.ts'
 
@@ -16,11 +16,11 @@ export interface LeavingField {
 
 type Ways = Readonly<Partial<Record<FieldWay, string>>>
 
-/** By group, then by what holds the fields. Fields are separated by blanks. */
+/** By group, then by holder. Fields are separated by blanks. */
 const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
   history: {
     cluster: { kept: 'id kind', pseudonym: 'name' },
-    // What a source is of in words is emptied on its way.
+    // The source's text description is cleared on export.
     source: { kept: 'id kind detail started_ms cluster_id', pseudonym: 'cluster' },
     job: { kept: 'id cluster nodes first_ms last_ms', pseudonym: 'job_id user account exe' },
     target: { kept: 'id cluster', pseudonym: 'name node' },
@@ -109,7 +109,7 @@ const TABLE: Readonly<Record<MemberGroup, Readonly<Record<string, Ways>>>> = {
 
 const WAYS: readonly FieldWay[] = ['kept', 'pseudonym', 'names replaced']
 
-/** The fields of one holder: `fieldsOf('history', 'job')`. */
+/** Fields of one holder: `fieldsOf('history', 'job')`. */
 export function fieldsOf(group: MemberGroup, of: string): LeavingField[] {
   const ways = TABLE[group][of] ?? {}
   return WAYS.flatMap((how) =>
@@ -122,14 +122,14 @@ export function fieldsOf(group: MemberGroup, of: string): LeavingField[] {
 
 export const holdersOf = (group: MemberGroup): readonly string[] => Object.keys(TABLE[group])
 
-/** All fields that leave; without redaction every one is kept. */
+/** All exported fields; without redaction every one is kept. */
 export function leavingFields(groups: readonly MemberGroup[], isRedacted: boolean): LeavingField[] {
   return groups.flatMap((group) =>
     holdersOf(group).flatMap((of) => fieldsOf(group, of).map((f) => (isRedacted ? f : { ...f, how: 'kept' as const }))),
   )
 }
 
-/** What no bundle ever has. */
+/** Data that no bundle contains. */
 export const NEVER: readonly string[] = [
   'SSH keys, known hosts and host key fingerprints as they are',
   'Passwords and passphrases: none is kept anywhere',

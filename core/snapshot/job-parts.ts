@@ -1,9 +1,12 @@
 /**
- * A job id as parts and what stands between them. Sites choose the shape (`%j.%e.%u`, `%e.%u.%h`); what is told here is only where parts
- * may begin and end, the same way in an id and in the pattern of a rule.
+ * Splits a job id into parts and separators. Sites choose the format (`%j.%e.%u`, `%e.%u.%h`); this module only determines part
+ * boundaries, the same way in an id and in the pattern of a rule.
  */
 
-/** What stands for a separator: parts of stand-ins have no underscore and no dot. Everything else belongs to a part. */
+/**
+ * Separators and their replacements: parts of pseudonyms contain no underscore and no dot. All other characters belong to a
+ * part.
+ */
 const SEPARATORS: ReadonlyMap<string, string> = new Map([
   ['.', '.'],
   [':', '_'],
@@ -12,15 +15,15 @@ const SEPARATORS: ReadonlyMap<string, string> = new Map([
 
 export interface JobParts {
   readonly parts: readonly string[]
-  /** What follows each part but the last. */
+  /** Separator after each part except the last. */
   readonly separators: readonly string[]
 }
 
-export const standInOfSeparator = (separator: string): string => SEPARATORS.get(separator) ?? '.'
+export const pseudonymSeparator = (separator: string): string => SEPARATORS.get(separator) ?? '.'
 
 /**
- * @param isName  whether a text with separators inside is one part: `train.py` is a program.
- * @complexity    O(n * k^2) for ids of k separators; k is small, and stretches longer than four parts are not looked up.
+ * @param isName  true if a text with separators inside is one part: `train.py` is a program.
+ * @complexity    O(n * k^2) for ids of k separators; k is small, and ranges longer than four parts are not looked up.
  */
 export function splitJob(id: string, isName: (text: string) => boolean): JobParts {
   const atoms: string[] = []
@@ -42,7 +45,7 @@ export function splitJob(id: string, isName: (text: string) => boolean): JobPart
     let longer = part
     for (let k = i + 1; k < Math.min(atoms.length, i + 5); k++) {
       longer += (between[k - 1] as string) + (atoms[k] as string)
-      // All of an id is no part of it.
+      // The whole id is not one of its parts.
       if (isName(longer) && !(i === 0 && k === atoms.length - 1)) {
         part = longer
         next = k + 1

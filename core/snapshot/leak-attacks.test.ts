@@ -1,22 +1,23 @@
-/** Ways in which a name could leave although everyone of its place is known. */
+/** Names that could leak although each is known in its own field. */
 import { describe, expect, it } from 'vitest'
 import { shortHash } from '../base/hash.ts'
-import { NameBook, type PlainKind } from './names.ts'
+import { NameCollector, type PlainKind } from './names.ts'
 import { makeRedactor, type Pseudonyms } from './pseudonyms.ts'
 
 const redactorOf = (names: Partial<Record<PlainKind, readonly string[]>>): Pseudonyms => {
-  const book = new NameBook()
+  const book = new NameCollector()
   for (const [kind, all] of Object.entries(names)) for (const name of all) book.add(kind as PlainKind, name)
   return makeRedactor(book, (kind, text) => [1, 2, 3, 4].map((i) => shortHash(`k${i}${kind}\u0000${text}`)).join(''))
 }
 
-describe('exploit: a name in another dress', () => {
+describe('exploit: a name in another spelling', () => {
   const r = redactorOf({
     user: ['ana', 'wei-lin', "o'brien", 'm\u00fcller'],
     account: ['bio', 'proj_genome'],
     filesystem: ['scratch'],
   })
-  const [ana, bio] = [r.name('user', 'ana'), r.name('account', 'bio')]
+  const ana = r.name('user', 'ana')
+  const bio = r.name('account', 'bio')
 
   it.each([
     ['in capitals', "ANA, Wei-Lin, O'BRIEN, Proj_Genome", /ana|wei-lin|brien|genome/i],
@@ -30,7 +31,7 @@ describe('exploit: a name in another dress', () => {
     expect(r.text(r.text(text))).toBe(r.text(text))
   })
 
-  it('stands for the same', () => {
+  it('gets the same pseudonym', () => {
     expect(r.text('run_Ana of Bio_x')).toBe(`run_${ana} of ${bio}_x`)
   })
 
@@ -48,7 +49,7 @@ describe('exploit: a name in another dress', () => {
   })
 })
 
-describe('exploit: a number that is somebody', () => {
+describe('exploit: a number that identifies a user', () => {
   const r = redactorOf({})
 
   it('of a user behind uid, as in the conditions of a rule; figures and root stay', () => {

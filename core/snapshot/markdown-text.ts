@@ -1,12 +1,12 @@
-/** Text of others in Markdown: data in it, never a sign of it. GitHub's dialect is meant, with its links without brackets. */
+/** Escapes untrusted text for Markdown (GitHub's dialect, including its links without brackets). */
 
 /**
- * Signs of Markdown. A hyphen or an underscore between letters or digits, a colon before a blank and one in a time of day are none: they
- * stay, so that the file can be read where nothing renders it.
+ * Markdown syntax characters. Exceptions: a hyphen or an underscore between letters or digits, a colon before a blank or in a
+ * time of day; they stay, so that the file is readable where it is not rendered.
  */
 const SIGNS = /[\\`*{}[\]()#+!|~^$@=]|(?<![A-Za-z0-9])[-_]|[-_](?![A-Za-z0-9])|:(?! )(?!(?<=(?<!\d)\d\d:)\d\d(?!\d))/g
 
-/** Text in Markdown: what would be a sign of it is written as a character, and a line stays a line. */
+/** Escapes text for Markdown: syntax characters become character references, and a line stays a line. */
 export const mdText = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
@@ -18,7 +18,7 @@ export const mdText = (text: string): string =>
     .replace(/^\s+/, '')
     .replace(/^(\d+)\.(?=\s|$)/, '$1&#46;')
 
-/** A text of several lines: paragraphs stay paragraphs, line ends stay line ends. */
+/** Escapes a text of several lines; paragraphs and line ends stay. */
 export const mdLines = (text: string): string =>
   text
     .replace(/\r\n?|[\u2028\u2029]/g, '\n')
@@ -27,7 +27,7 @@ export const mdLines = (text: string): string =>
     .filter((part) => part.trim() !== '')
     .join('\n\n')
 
-/** Text in a block of its own, as it is: the fence is longer than any run of backticks in it. */
+/** Fenced code block with the unchanged text; the fence is longer than any run of backticks in it. */
 export function mdFence(text: string, language = ''): string {
   const longest = [...text.matchAll(/`+/g)].reduce((n, [run]) => Math.max(n, run.length), 2)
   const fence = '`'.repeat(longest + 1)
@@ -37,7 +37,7 @@ export function mdFence(text: string, language = ''): string {
 /** A row of a table; the cells are Markdown already. */
 export const mdRow = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
-/** A table; columns of numbers stand at the right. */
+/** A table; number columns are right-aligned. */
 export const mdTable = (
   head: readonly { readonly text: string; readonly isNumber?: boolean }[],
   rows: readonly (readonly string[])[],

@@ -1,10 +1,10 @@
 /**
- * Finds many names in a text at once, whatever the case of their letters: leftmost first, the longest of those that begin there. Names
- * are data, so the matcher is a tree of code units in an open-addressed table and no expression is ever made of them.
+ * Finds many names in a text at once, ignoring case: leftmost first, the longest of those that start there. Names are data, so
+ * the matcher is a trie of code units in an open-addressed table and never builds a regular expression from them.
  */
 import { PRODUCT_IDENTIFIERS } from './names.ts'
 
-/** Of a pattern: whether it counts only as a word of its own, as a part between underscores too (`run_ana`), or anywhere. */
+/** Boundary of a pattern: a separate word, also a part between underscores (`run_ana`), or anywhere. */
 export type Boundary = 'word' | 'joined' | 'anywhere'
 
 const isWordCode = (c: number): boolean =>
@@ -12,7 +12,7 @@ const isWordCode = (c: number): boolean =>
 
 const FIRST_SIZE = 1 << 12
 
-/** Small letters by code unit; a letter whose small one is longer stays. */
+/** Lower case by code unit; a letter with a longer lower case stays. */
 const FOLDED = ((): Uint16Array => {
   const of = new Uint16Array(65_536)
   for (let c = 0; c < of.length; c++) {
@@ -27,7 +27,7 @@ interface End<T> {
   readonly pattern: string
   readonly value: T
   readonly boundary: Boundary
-  /** The same in other cases: two names that differ in nothing else each have their own. */
+  /** Patterns that differ only in case; each has its own value. */
   others: End<T>[] | undefined
 }
 
@@ -38,11 +38,11 @@ export class NameMatcher<T> {
   #children = new Int32Array(FIRST_SIZE)
   #mask = FIRST_SIZE - 1
   #count = 1
-  /** Children of the root, where nearly every search ends. */
+  /** Children of the root, at which nearly every search ends. */
   readonly #roots = new Int32Array(65_536)
   readonly #ends = new Map<number, End<T>>()
 
-  /** A pattern that is there already stays what it was. */
+  /** Adds a pattern; an existing one keeps its value. */
   add(pattern: string, boundary: Boundary, value: T): void {
     if (pattern === '') return
     let node = 0
@@ -65,9 +65,9 @@ export class NameMatcher<T> {
   }
 
   /**
-   * The first match at or after `from`.
+   * First match at or after `from`.
    *
-   * @param accepts  a match that it refuses is passed over, and a shorter one at the same place is tried.
+   * @param accepts  false rejects a match; a shorter one at the same position is tried next.
    * @complexity     O(text * longest pattern), and near O(text): most positions begin no name.
    */
   next(
@@ -126,7 +126,9 @@ export class NameMatcher<T> {
   }
 
   #grow(): void {
-    const [nodes, codes, children] = [this.#nodes, this.#codes, this.#children]
+    const nodes = this.#nodes
+    const codes = this.#codes
+    const children = this.#children
     const size = (this.#mask + 1) * 4
     this.#nodes = new Int32Array(size)
     this.#codes = new Int32Array(size)
@@ -156,20 +158,27 @@ const isGoingOn = (text: string, i: number): boolean => {
   const c = text.charCodeAt(i)
   return c !== UNDERSCORE && isWordCode(c)
 }
-/** Longest identifier that is looked up; a longer one is none of Lustre's. */
+/** Longest identifier that is looked up; Lustre has no longer ones. */
 const IDENTIFIER_MOST = 64
 
-/** Whether [at, end) is a part between underscores of an identifier that is nobody's own: `ost_io` stays where somebody is called io. */
+/**
+ * True if [at, end) is a part between underscores of an identifier that is not the product's: `ost_io` stays even if a user is
+ * called io.
+ */
 function isJoined(text: string, at: number, end: number): boolean {
   if (at > 0 && isGoingOn(text, at) && isGoingOn(text, at - 1)) return false
   if (end < text.length && isGoingOn(text, end) && isGoingOn(text, end - 1)) return false
-  let [from, to] = [at, end]
+  let from = at
+  let to = end
   while (from > 0 && at - from <= IDENTIFIER_MOST && isWordCode(text.charCodeAt(from - 1))) from--
   while (to < text.length && to - end <= IDENTIFIER_MOST && isWordCode(text.charCodeAt(to))) to++
   return !PRODUCT_IDENTIFIERS.has(text.slice(from, to))
 }
 
-/** Whether [at, end) does not go on as a word on either side; a pattern that begins or ends with a sign needs none there. */
+/**
+ * True if [at, end) is not extended by word characters on either side; a pattern that begins or ends with punctuation needs no
+ * boundary there.
+ */
 export function isWord(text: string, at: number, end: number): boolean {
   if (at > 0 && isWordCode(text.charCodeAt(at)) && isWordCode(text.charCodeAt(at - 1))) return false
   return !(end < text.length && isWordCode(text.charCodeAt(end)) && isWordCode(text.charCodeAt(end - 1)))

@@ -8,13 +8,23 @@ const of = { kind: 'LIVE', cluster: 'altair', fromMs: 1, toMs: 2, tier: '1s', fr
 const note = (text: string): Incident['cells'][number] => ({ id: 'c1', atMs: 1, kind: 'note', text })
 
 const notebook = (over: Partial<Incident> = {}): Incident => ({
-  ...{ format: 1, id: 'INC-0042', title: 'Service time', status: 'open', author: 'mira', alert: null },
+  format: 1,
+  id: 'INC-0042',
+  title: 'Service time',
+  status: 'open',
+  author: 'mira',
+  alert: null,
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
-  ...{ createdMs: 1, changedMs: 2, resolvedMs: null, fromMs: 1, toMs: 2, cells: [] },
+  createdMs: 1,
+  changedMs: 2,
+  resolvedMs: null,
+  fromMs: 1,
+  toMs: 2,
+  cells: [],
   ...over,
 })
 
-/** The same object with its keys the other way round, on every level. */
+/** The same object with reversed key order, on every level. */
 const turned = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value
@@ -37,7 +47,7 @@ describe('the canonical text of a notebook', () => {
         const json = notebookJson(made)
         expect(notebookJson(turned(made) as Incident)).toBe(json)
         expect(json.endsWith('}\n')).toBe(true)
-        // Read back, it is the same notebook and the same text: also with halves of characters.
+        // Reading it back yields the same notebook and the same text, even with unpaired surrogates.
         const read = incident.parse(JSON.parse(json))
         expect(read).toEqual(made)
         expect(notebookJson(read)).toBe(json)
@@ -48,7 +58,15 @@ describe('the canonical text of a notebook', () => {
 
   it('leaves out what the schema does not know, and has gaps as null', () => {
     const chart: Incident['cells'][number] = {
-      ...{ id: 'c1', atMs: 1, kind: 'chart', title: 'Queue', unit: 'RPCs', t: [1, 2], limit: null, marks: [], of },
+      id: 'c1',
+      atMs: 1,
+      kind: 'chart',
+      title: 'Queue',
+      unit: 'RPCs',
+      t: [1, 2],
+      limit: null,
+      marks: [],
+      of,
       place: { kind: 'target', names: [] },
       series: [{ label: { kind: 'text', text: 'all' }, ink: 1, area: false, values: [null, 2] }],
     }
@@ -57,7 +75,7 @@ describe('the canonical text of a notebook', () => {
     expect(json).toContain('"values": [\n      null,\n      2\n     ]')
   })
 
-  it('is refused for what is no notebook', () => {
+  it('is refused for an invalid notebook', () => {
     expect(() => notebookJson(notebook({ createdMs: NaN }))).toThrow()
     expect(() => notebookJson(notebook({ id: '../INC-0001' }))).toThrow()
   })

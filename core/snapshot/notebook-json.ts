@@ -1,8 +1,8 @@
-/** The one text of a notebook: what is kept on disk, what a bundle holds, and what its hash is of. */
+/** Canonical JSON of a notebook: the text that is stored, bundled and hashed. */
 import { incident, type Incident } from './notebook.ts'
 import { byCodeUnit } from '../base/order.ts'
 
-/** Keys in order of code units, so that the same content is the same text whoever made it. */
+/** Sorts keys by code units, so that equal content gives equal text. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(ordered)
   if (typeof value !== 'object' || value === null) return value
@@ -14,9 +14,9 @@ function ordered(value: unknown): unknown {
 }
 
 /**
- * The canonical text of a notebook: JSON, keys in order of code units, one blank a level, a newline at the end. What the schema does not
- * know is left out.
+ * Canonical text of a notebook: JSON, keys in order of code units, one blank per level, a newline at the end. Keys unknown to
+ * the schema are dropped.
  *
- * @throws  what the schema says of a value that is no notebook.
+ * @throws  the schema's error if the value is not a valid notebook.
  */
 export const notebookJson = (of: Incident): string => `${JSON.stringify(ordered(incident.parse(of)), null, 1)}\n`

@@ -1,6 +1,6 @@
 /**
- * The notebook of an incident: what an operator wrote, and what was frozen beside it as it stood. Cells hold their own values, so that
- * they say the same when the samples they came from are gone. Times are Unix ms on the source's clock, gaps are null.
+ * Notebook of an incident: an operator's notes and the data frozen beside them. Cells hold their own values, so that they
+ * remain valid when their source samples are gone. Times are Unix ms on the source's clock, gaps are null.
  */
 import * as z from 'zod'
 
@@ -8,7 +8,7 @@ const ms = z.number()
 const count = z.number().int().nonnegative()
 const gappy = z.array(z.number().nullable())
 
-/** Longest texts, so that a notebook of others cannot fill memory. */
+/** Maximum text lengths, so that an imported notebook cannot fill memory. */
 export const TEXT_MOST = 20_000
 export const TITLE_MOST = 200
 export const CELLS_MOST = 200
@@ -18,11 +18,11 @@ const long = z.string().max(TEXT_MOST)
 /** Version of the document; a newer one is refused. */
 export const NOTEBOOK_FORMAT = 1
 
-/** What a name is a name of: that decides its pseudonym. */
+/** Kind of a name, which determines its pseudonym. */
 export const nameKind = z.enum(['job', 'user', 'account', 'exe', 'target', 'host', 'cluster', 'rule', 'text'])
 export type NameKind = z.infer<typeof nameKind>
 
-/** What a cell is of, in one line under it. */
+/** Provenance of a cell, shown in one line under it. */
 export const provenance = z.object({
   kind: z.enum(['LIVE', 'RECORDED', 'EMULATED']),
   cluster: short,
@@ -30,7 +30,7 @@ export const provenance = z.object({
   toMs: ms,
   /** Resolution: raw, 1s, 10s, 1min. */
   tier: z.string().max(16),
-  /** When it was frozen. */
+  /** Time of freezing. */
   frozenMs: ms,
 })
 export type Provenance = z.infer<typeof provenance>
@@ -43,23 +43,23 @@ export const chartCell = z.object({
   ...base,
   kind: z.literal('chart'),
   title: short,
-  /** What it is of: targets, jobs; each may be a name. */
+  /** Subject: targets, jobs; each may be a name. */
   place: z.object({ kind: nameKind, names: z.array(short).max(64) }),
   unit: z.string().max(32),
-  /** One instant a point, at most 1,200. */
+  /** Time of each point, at most 1,200. */
   t: z.array(ms).max(1_200),
   series: z
     .array(
       z.object({
         label: z.object({ kind: nameKind, text: short }),
-        /** Categorical ink 1 to 7; 0: grey. */
+        /** Categorical color 1 to 7; 0: gray. */
         ink: z.number().int().min(0).max(7),
         area: z.boolean(),
         values: gappy.max(1_200),
       }),
     )
     .max(12),
-  /** A value worth a line of its own; null: none. */
+  /** Reference line in the chart; null: none. */
   limit: z.object({ value: z.number(), label: short }).nullable(),
   marks: z
     .array(z.object({ atMs: ms, text: short, level: z.enum(['ok', 'watch', 'bad', 'idle', 'unknown']) }))
@@ -82,13 +82,13 @@ export const tableCell = z.object({
       }),
     )
     .max(200),
-  /** Rows in all, of which these are the first. */
+  /** Total number of rows, of which these are the first. */
   known: count,
   of: provenance,
 })
 export type TableCell = z.infer<typeof tableCell>
 
-/** Rules of one service between two instants, in match order of the later one. */
+/** Rules of one service at two times, in match order of the later one. */
 export const diffCell = z.object({
   ...base,
   kind: z.literal('diff'),
@@ -101,7 +101,7 @@ export const diffCell = z.object({
         kind: z.enum(['add', 'mod', 'del', 'same']),
         name: short,
         conditions: z.string().max(4_096),
-        /** RPC/s per class before and after; null where it did not stand. */
+        /** RPC/s per class before and after; null where the rule did not exist. */
         before: z.number().nullable(),
         after: z.number().nullable(),
       }),
@@ -119,7 +119,7 @@ export const verdictCell = z.object({
   parts: z.array(z.object({ text: z.string().max(2_000), strong: z.boolean() })).max(64),
   detail: z.string().max(2_000),
   seeds: count,
-  /** What the model does not know, as it was said beside the result. */
+  /** Limitations of the model, as reported with the result. */
   unknown: z.array(z.string().max(1_000)).max(64),
   of: provenance,
 })
@@ -133,13 +133,13 @@ export const transcriptCell = z.object({
       z.object({
         atMs: ms,
         where: short,
-        /** intent: a command as it was sent; outcome: what came of it; mode: an operator's choice; pasted: from elsewhere. */
+        /** intent: a command as sent; outcome: its result; mode: an operator's choice; pasted: from elsewhere. */
         kind: z.enum(['intent', 'outcome', 'mode', 'pasted']),
         text: z.string().max(8_192),
       }),
     )
     .max(500),
-  /** Numbers of the audit records that it shows; null: of none. */
+  /** Sequence numbers of its audit records; null: none. */
   audit: z.object({ from: count, to: count }).nullable(),
   of: provenance,
 })
@@ -163,7 +163,7 @@ export type IncidentStatus = z.infer<typeof incidentStatus>
 export const alertKind = z.enum(['queue', 'starvation', 'convoy', 'reservation', 'disconnect'])
 export type AlertKind = z.infer<typeof alertKind>
 
-/** `INC-0042`: numbers go on, none is given twice. */
+/** `INC-0042`: ascending numbers, never reused. */
 export const incidentId = z.string().regex(/^INC-\d{4,9}$/)
 
 export const incident = z.object({
@@ -178,15 +178,15 @@ export const incident = z.object({
     scenario: z.string().max(TITLE_MOST).nullable(),
     seed: z.number().nullable(),
   }),
-  /** Who opened it: user of the console, or `alert`. */
+  /** Creator: user of the console, or `alert`. */
   author: short,
   createdMs: ms,
   changedMs: ms,
   resolvedMs: ms.nullable(),
-  /** What it is about: the stretch that a bundle takes. */
+  /** Time range of the incident, exported in a bundle. */
   fromMs: ms,
   toMs: ms,
-  /** What opened it; null: an operator. */
+  /** Alert that opened it; null: an operator did. */
   alert: z.object({ kind: alertKind, text: z.string().max(2_000), where: short, atMs: ms }).nullable(),
   cells: z.array(cell).max(CELLS_MOST),
 })

@@ -1,12 +1,12 @@
 /**
- * What the pages of a bundle say besides samples: README.html and report.md are written from this and the figures of the samples
- * alone. Everything in it is redacted already. When it was exported is not in it: two exports of the same are the same pages.
+ * Contents of a bundle's pages besides samples: README.html and report.md are written from this and the sample values alone.
+ * All of it is redacted already. The export time is excluded: two exports of the same data give the same pages.
  */
 import type { Incident } from './notebook.ts'
 import type { Manifest } from './manifest.ts'
 
 export interface PageFacts {
-  /** The manifest as far as it is known before the members are hashed. */
+  /** Manifest before the members are hashed. */
   readonly manifest: Omit<Manifest, 'members' | 'content' | 'createdMs'>
   /** Notebook of the incident; null: samples only. */
   readonly incident: Incident | null
@@ -14,10 +14,10 @@ export interface PageFacts {
   readonly span: { readonly fromMs: number; readonly toMs: number }
   /** Rules as text, at the beginning and at the end. */
   readonly rules: { readonly before: string; readonly after: string }
-  /** Members that were written before the pages, by which they can be told; the pages cannot hold their own hash. */
+  /** Members written before the pages, with their hashes; the pages cannot contain their own hash. */
   readonly sealed: readonly { readonly name: string; readonly bytes: number; readonly sha256: string }[]
 }
 
-/** What a page is headed by: the incident's title, or what it is of. */
+/** Title of a page: the incident's title, or its source. */
 export const titleOf = ({ manifest, incident }: PageFacts): string =>
   incident?.title ?? manifest.incident?.title ?? `Samples of ${manifest.source.cluster}`

@@ -3,22 +3,22 @@ import { describe, expect, it } from 'vitest'
 import { anyCharacter } from '#tests/any-character.ts'
 import { ENDED_JOBS } from '../adaptbf/ended-jobs.ts'
 import { shortHash } from '../base/hash.ts'
-import { isKept, COMMON_WORDS, NameBook, type PlainKind } from './names.ts'
+import { isKept, COMMON_WORDS, NameCollector, type PlainKind } from './names.ts'
 import { isWord } from './name-matcher.ts'
 import type { NameKind } from './notebook.ts'
 import { PLAIN } from './redactor.ts'
 import { makeRedactor, type Pseudonyms } from './pseudonyms.ts'
 import { starPattern } from '../base/star-pattern.ts'
-import { isNumber, isProductWord, type NameCode } from './stand-ins.ts'
+import { isNumber, isProductWord, type NameCode } from './pseudonym-table.ts'
 
-/** Few different letters, so that short codes meet often. */
+/** Few different letters, so that short codes often collide. */
 const codeBy =
   (key: string): NameCode =>
   (kind, text) =>
     [1, 2, 3, 4].map((i) => shortHash(`${key}${i}${kind}\u0000${text}`)).join('')
 
-const bookOf = (names: Partial<Record<PlainKind, readonly string[]>>): NameBook => {
-  const book = new NameBook()
+const bookOf = (names: Partial<Record<PlainKind, readonly string[]>>): NameCollector => {
+  const book = new NameCollector()
   for (const [kind, all] of Object.entries(names)) for (const name of all) book.add(kind as PlainKind, name)
   return book
 }
@@ -67,7 +67,7 @@ const site = fc.record({
 })
 type Site = typeof site extends fc.Arbitrary<infer T> ? T : never
 
-/** Every place in which a name can stand, as one text. */
+/** Every place in which a name can occur, as one text. */
 function everywhere(s: Site, r: Pseudonyms): string {
   const kinds = ['job', 'user', 'account', 'exe', 'host', 'cluster'] as const
   const all = kinds.flatMap((kind) => s[kind].map((n) => ({ kind, n })))
@@ -99,7 +99,7 @@ const fixed = ((): string => {
   ].join('\n')
 })()
 
-/** A name that is not in the text anyway. */
+/** Name that does not occur in the text otherwise. */
 const isTelling = (n: string): boolean =>
   !isKept(n) && !isProductWord(n) && !isNumber(n) && n.trim() !== '' && /[A-Za-z0-9]/.test(n) && !fixed.includes(n)
 
@@ -147,10 +147,11 @@ describe('names leave no trace', () => {
     )
   })
 
-  it('no two names of a kind share a stand-in, and each has the same one again', () => {
+  it('no two names of a kind share a pseudonym, and each keeps its own', () => {
     fc.assert(
       fc.property(site, (s) => {
-        const [a, b] = [makeRedactor(bookOf(s), codeBy('k')), makeRedactor(bookOf(s), codeBy('k'))]
+        const a = makeRedactor(bookOf(s), codeBy('k'))
+        const b = makeRedactor(bookOf(s), codeBy('k'))
         for (const kind of ['job', 'user', 'account', 'exe', 'cluster'] as const) {
           const all = [...new Set(s[kind])]
           const made = all.map((n) => a.name(kind, n))
@@ -162,13 +163,13 @@ describe('names leave no trace', () => {
     )
   })
 
-  it('ten thousand names whose codes meet all the time stay apart', () => {
+  it('ten thousand names whose codes often collide stay distinct', () => {
     const users = Array.from({ length: 10_000 }, (_, i) => `person${i}`)
     const r = makeRedactor(bookOf({ user: users }), codeBy('k'))
     expect(new Set(users.map((u) => r.name('user', u))).size).toBe(users.length)
   })
 
-  it('names that nobody collected are replaced in fields all the same', () => {
+  it('names that were not collected are replaced in fields, too', () => {
     const r = redactorOf({})
     for (const kind of ['job', 'user', 'account', 'exe', 'host', 'cluster', 'rule'] as NameKind[]) {
       expect(r.name(kind, 'tkovac')).not.toContain('tkovac')
@@ -203,7 +204,7 @@ describe('forms', () => {
     )
   })
 
-  it('rule names are names of rules, and that of a controller still shows whose it is', () => {
+  it('rule names stay valid, and that of a controller still shows the controller', () => {
     const r = redactorOf(names)
     expect(r.name('rule', 'j4690_cap')).toMatch(/^r_\w{6,8}$/)
     expect(r.name('rule', 'ab_7f46243a33')).toMatch(/^ab_[0-9a-f]{10}$/)
@@ -216,7 +217,7 @@ describe('forms', () => {
     )
   })
 
-  it('hosts show what they serve, targets which they are', () => {
+  it('hosts keep their role, targets their index', () => {
     const r = redactorOf(names)
     expect(r.name('host', 'oss01')).toMatch(/^oss-\w{4}$/)
     expect(r.name('host', 'mds02')).toMatch(/^mds-\w{4}$/)
@@ -225,7 +226,7 @@ describe('forms', () => {
     expect(r.name('target', 'filter-altair-OST0003_UUID')).toBe(`filter-${r.name('target', 'altair-OST0003')}_UUID`)
   })
 
-  it('what names nobody stays', () => {
+  it('names that identify no one stay', () => {
     const r = redactorOf({ ...names, user: ['rate', 'default'] })
     for (const n of ['default', '*', '(321 other jobs)', ENDED_JOBS, 'root', '']) expect(r.name('job', n)).toBe(n)
     expect(r.name('user', 'rate')).not.toBe('rate')
@@ -243,8 +244,9 @@ describe('rules', () => {
       fc.property(fc.uniqueArray(id, { minLength: 1, maxLength: 12 }), pattern, (jobs, item) => {
         const r = redactorOf({ job: jobs, exe: ['wrf.exe', 'bwa', 'python'], host: ['cn17'] })
         const [, made = ''] = /^jobid=\{(.*)\}$/.exec(r.conditions(`jobid={${item}}`)) ?? []
-        const [before, after] = [starPattern(item), starPattern(made)]
-        // What cannot be carried over is counted; nothing else may differ.
+        const before = starPattern(item)
+        const after = starPattern(made)
+        // Inexact patterns are counted; nothing else may differ.
         if (r.inexact === 0) for (const j of jobs) expect(after(r.name('job', j)), `${item} ${j}`).toBe(before(j))
         else expect(item).toContain('*')
       }),
@@ -311,7 +313,8 @@ describe('free text', () => {
 
   it('short names are words: an exe called cp leaves a cpu alone', () => {
     const r = redactorOf({ exe: ['cp', 'ls'], user: ['al'] })
-    const [cp, al] = [r.name('exe', 'cp'), r.name('user', 'al')]
+    const cp = r.name('exe', 'cp')
+    const al = r.name('user', 'al')
     expect(r.text('al ran cp on cpu 3, totals also, cpx')).toBe(`${al} ran ${cp} on cpu 3, totals also, cpx`)
   })
 

@@ -1,19 +1,19 @@
 /**
- * What stands for the names of a site outside of it: users, accounts, programs, jobs, hosts, clusters, file systems, rules, addresses.
- * Stand-ins follow from a keyed code (see `StandIns`), so they are the same in every bundle of one console, nobody without the key can
- * guess a name by trying, and two names never share one.
+ * Pseudonyms for the names of a site: users, accounts, programs, jobs, hosts, clusters, file systems, rules, addresses. They
+ * are derived from a keyed code (see `PseudonymTable`), so they are the same in every bundle of one console, cannot be reversed by
+ * guessing names without the key, and are never shared by two names.
  */
 import { invariant } from '../base/result.ts'
 import { ended, type Steps } from '../base/steps.ts'
 import { Addresses, isAddress } from './redact-address.ts'
 import { ConditionRedactor } from './redact-conditions.ts'
 import { replaceStrings } from './redact-json.ts'
-import { filesystemOf, targetStandIn } from './redact-target.ts'
+import { filesystemOf, targetPseudonym } from './redact-target.ts'
 import { TextRedactor, type Found } from './redact-text.ts'
 import { isKept, type Names, type PlainKind } from './names.ts'
 import type { NameKind } from './notebook.ts'
 import type { Redactor } from './redactor.ts'
-import { KINDS, StandIns, type NameCode } from './stand-ins.ts'
+import { KINDS, PseudonymTable, type NameCode } from './pseudonym-table.ts'
 
 export interface NamePair {
   readonly from: string
@@ -21,12 +21,12 @@ export interface NamePair {
 }
 
 export interface Pseudonyms extends Redactor {
-  /** Names of one kind with their stand-ins, in order; all by default. */
+  /** Names of one kind with their pseudonyms, in order; default: all. */
   pairs(kind: PlainKind, limit?: number): { readonly count: number; readonly pairs: readonly NamePair[] }
   readonly kinds: readonly PlainKind[]
-  /** What free text would have replaced, each once. */
+  /** Names that would be replaced in free text, each once. */
   findings(text: string): readonly NamePair[]
-  /** Patterns of rules that could not be carried over so that they match what they matched. */
+  /** Number of rule patterns that have no exact equivalent under pseudonyms. */
   readonly inexact: number
 }
 
@@ -35,36 +35,34 @@ const RESOURCE = /^(.*?)( \/ \d+)$/s
 const SERVICE = /^([^/]+)(\/(?:ost|mdt|mds|mgs|ldlm)(?:_[a-z]+)*)$/
 const PLACE = /^\d+ (?:nodes?|targets?|servers?|jobs?|clients?|stages?)$/
 
-/**
- * @param code  a keyed code of a name, the same for the same: digits and small letters, 24 or more (see `pseudonymCode`).
- */
+/** @param code  keyed code of a name, deterministic: digits and small letters, 24 or more (see `pseudonymCode`). */
 export function makeRedactor(names: Names, code: NameCode): Pseudonyms {
   return ended(redactorInSteps(names, code))
 }
 
-/** The same in steps of a few milliseconds, for a thread that has others waiting. */
+/** Builds the redactor in steps of a few milliseconds, for use on a busy thread. */
 export function* redactorInSteps(names: Names, code: NameCode): Steps<Pseudonyms> {
   invariant(names.isWhole !== false, 'every name is known before any is replaced')
-  const standIns = new StandIns(names, code)
+  const standIns = new PseudonymTable(names, code)
   yield* standIns.settling()
   return redactorOf(standIns)
 }
 
-function redactorOf(standIns: StandIns): Pseudonyms {
+function redactorOf(standIns: PseudonymTable): Pseudonyms {
   const { names } = standIns
   const addresses = new Addresses(standIns)
   const conditions = new ConditionRedactor(standIns, addresses)
   const texts = new TextRedactor(standIns, addresses, conditions)
   const free = (text: string): string => texts.of(text)
 
-  /** Where a host stands there may be a target, a job or a resource, too, or a number of such. */
+  /** In place of a host there may also be a target, a job, a resource, or a number. */
   const host = (text: string): string => {
     if (isAddress(text)) return addresses.of(text)
     const [, server, service] = SERVICE.exec(text) ?? []
     if (server !== undefined && service !== undefined) return host(server) + service
     if (names.of('host').has(text)) return standIns.of('host', text)
     if (PLACE.test(text)) return text
-    if (filesystemOf(text) !== undefined) return targetStandIn(standIns, text, free)
+    if (filesystemOf(text) !== undefined) return targetPseudonym(standIns, text, free)
     if (RESOURCE.test(text)) return file(text)
     for (const kind of ['job', 'cluster', 'target'] as const) if (names.of(kind).has(text)) return plain(kind, text)
     return /\s/.test(text) ? free(text) : standIns.of('host', text)
@@ -85,7 +83,7 @@ function redactorOf(standIns: StandIns): Pseudonyms {
       case 'address':
         return addresses.of(text)
       case 'target':
-        return targetStandIn(standIns, text, free)
+        return targetPseudonym(standIns, text, free)
       case 'file':
         return file(text)
       case 'text':
@@ -123,7 +121,7 @@ function redactorOf(standIns: StandIns): Pseudonyms {
         return kind === 'free' ? free(text) : plain(kind, text)
       }),
     pairs: (kind, limit = Infinity) => {
-      // Numbers of jobs alone are in their ids.
+      // Plain job numbers are contained in the job ids.
       const all = kind === 'job' ? [...names.of('job')].sort() : standIns.namesOf(kind)
       const pairs = all.slice(0, limit).map((from) => ({ from, to: plain(kind, from) }))
       return { count: all.length, pairs }

@@ -1,11 +1,12 @@
 /**
- * Addresses of clients: NIDs, IP addresses, and the patterns that rules match them by. An IPv4 address becomes one of 240.0.0.0/4, which
- * nobody has; two addresses in one network are in one network still, so `10.3.*.*` matches after as it did before.
+ * Pseudonyms for client addresses: NIDs, IP addresses, and the patterns that rules match them by. An IPv4 address is mapped
+ * into 240.0.0.0/4, which is unassigned; two addresses of one network stay in one network, so `10.3.*.*` still matches the same
+ * clients.
  *
- * Deviations: ranges of numbers inside an octet (`[2-128/2]`), stars in the first two octets, and networks that do not end at
- * an octet cannot be carried over; they are counted.
+ * Deviations: number ranges inside an octet (`[2-128/2]`), stars in the first two octets, and networks that do not end at an
+ * octet have no exact equivalent; they are counted.
  */
-import type { StandIns } from './stand-ins.ts'
+import type { PseudonymTable } from './pseudonym-table.ts'
 
 const NID = /^([^@\s]+)@([a-z][a-z0-9]*)$/
 const NETS = /^(?:lo|tcp|o2ib|gni|kfi|ptlf|efa|bxi3f|elan|ra|mx|viblnd|openib|iib)\d*$/
@@ -15,7 +16,7 @@ const HEADS = 4_095
 
 export const isIpv4 = (text: string): boolean => IPV4.test(text) && text.split('.').every((o) => Number(o) <= 255)
 
-/** An address, with or without its network, or a pattern of such. */
+/** True for an address, with or without its network, or a pattern of addresses. */
 export function isAddress(text: string): boolean {
   const nid = NID.exec(text)
   if (nid) return NETS.test(nid[2] as string)
@@ -25,14 +26,14 @@ export function isAddress(text: string): boolean {
 const isOurs = (first: string): boolean => Number(first) >= 240
 
 export class Addresses {
-  readonly #standIns: StandIns
+  readonly #standIns: PseudonymTable
   readonly #heads = new Map<string, string>()
   readonly #taken = new Set<string>()
   readonly #rounds = new Map<string, readonly number[][]>()
-  /** Patterns that may match others than before. */
+  /** Patterns that may match other addresses than before. */
   inexact = 0
 
-  constructor(standIns: StandIns) {
+  constructor(standIns: PseudonymTable) {
     this.#standIns = standIns
     for (const text of [...standIns.names.of('address')].sort()) this.of(text)
   }
@@ -73,7 +74,8 @@ export class Addresses {
     if (known !== undefined) return known
     const code = this.#standIns.code('host', `network ${head}`)
     let value = [...code.slice(0, 8)].reduce((n, c) => (n * 36 + parseInt(c, 36)) % HEADS, 0)
-    // More networks than there is room for share the last one with nobody: they are told apart no more, and counted.
+    // If there are more networks than prefixes, the excess ones share the last prefix; they are indistinguishable then, and
+    // counted.
     for (let i = 0; i < HEADS && this.#taken.has(String(value)); i++) value = (value + 1) % HEADS
     if (this.#taken.has(String(value))) this.inexact++
     this.#taken.add(String(value))
@@ -88,7 +90,7 @@ export class Addresses {
     return octet
   }
 
-  /** A permutation of 0..255 by the key and what is before the octet: four rounds over its halves. */
+  /** Permutes 0..255 by the key and the preceding octets: a four-round Feistel network over the halves. */
   #octet(prefix: string, value: number): number {
     let rounds = this.#rounds.get(prefix)
     if (!rounds) {
@@ -98,7 +100,8 @@ export class Addresses {
       })
       this.#rounds.set(prefix, rounds)
     }
-    let [left, right] = [value >> 4, value & 15]
+    let left = value >> 4
+    let right = value & 15
     for (const table of rounds) [left, right] = [right, left ^ (table[right] as number)]
     return (left << 4) | right
   }

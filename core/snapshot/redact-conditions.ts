@@ -1,31 +1,31 @@
 /**
- * The conditions of a rule with other names in them: still a rule, that matches the jobs it matched. Grammar: `field={items}` joined by
- * `,` and `&`, or `{items}` alone under a list type; items are separated by blanks.
+ * Replaces the names in a rule's conditions; the result is still a rule that matches the same jobs. Grammar: `field={items}`
+ * joined by `,` and `&`, or `{items}` alone under a list type; items are separated by blanks.
  *
- * A star stays where it stands for whole parts of a job id (`*.bwa.*`, `4690.*`). A star inside a part (`py*`) cannot be carried over:
- * what is beside it has a stand-in that begins like no other. Patterns that match other jobs after than before are counted, so that
- * what is written of them says so.
+ * A star stays where it replaces whole parts of a job id (`*.bwa.*`, `4690.*`). A star inside a part (`py*`) has no equivalent:
+ * pseudonyms do not preserve prefixes. Patterns that match other jobs than before are counted, so that the bundle can report
+ * them.
  */
 import type { Addresses } from './redact-address.ts'
 import { isAddress } from './redact-address.ts'
 import { starPattern } from '../base/star-pattern.ts'
-import { splitJob, standInOfSeparator } from './job-parts.ts'
+import { splitJob, pseudonymSeparator } from './job-parts.ts'
 import { isKept } from './names.ts'
-import type { StandIns } from './stand-ins.ts'
+import type { PseudonymTable } from './pseudonym-table.ts'
 
 const FIELDS = ['jobid', 'nid', 'uid', 'gid', 'projid', 'opcode', 'nodemap'] as const
 type Field = (typeof FIELDS)[number]
 const isField = (text: string): text is Field => (FIELDS as readonly string[]).includes(text)
 
 const OPCODE = /^(?:ost|mds|ldlm|mgs|obd|llog|quota|sec|out|seq|fld)_[a-z0-9_]+$/
-/** Patterns that are compared with all known jobs. */
+/** Maximum number of patterns compared with all known jobs. */
 const CHECKS_MOST = 256
 
-/** Well-formed as far as braces go. */
+/** Balanced braces. */
 const WHOLE = /^[^{}]*(?:\{[^{}]*\}[^{}]*)*$/
 const LIST = /(?:(?<![A-Za-z_])([A-Za-z_]{1,32})(\s{0,8}=\s{0,8}))?\{([^{}]*)\}/g
 
-/** The items of conditions by field; the empty field for a bare list. */
+/** Items of conditions by field; the field is empty for a bare list. */
 export function itemsOf(text: string): { readonly field: string; readonly item: string }[] {
   const found: { field: string; item: string }[] = []
   for (const [, field = '', , list = ''] of text.matchAll(LIST)) {
@@ -35,14 +35,14 @@ export function itemsOf(text: string): { readonly field: string; readonly item: 
 }
 
 export class ConditionRedactor {
-  readonly #standIns: StandIns
+  readonly #standIns: PseudonymTable
   readonly #addresses: Addresses
   readonly #patterns = new Map<string, string>()
-  /** Patterns of job ids that match others than before, or may. */
+  /** Number of job id patterns that match, or may match, other jobs than before. */
   inexact = 0
   #checked = 0
 
-  constructor(standIns: StandIns, addresses: Addresses) {
+  constructor(standIns: PseudonymTable, addresses: Addresses) {
     this.#standIns = standIns
     this.#addresses = addresses
   }
@@ -62,7 +62,7 @@ export class ConditionRedactor {
     return out + this.#between(text.slice(from))
   }
 
-  /** Conditions that no server takes: whatever is not of the grammar is a name. */
+  /** Conditions that no server accepts: every token outside the grammar is treated as a name. */
   #broken = (text: string): string => text.replace(/[^\s{},&|=]+/g, (word) => this.#word(word))
 
   #between(text: string): string {
@@ -80,7 +80,7 @@ export class ConditionRedactor {
       return item === '255.255.255.255@tcp' ? item : this.#addresses.of(item)
     }
     if (field === 'uid' || field === 'gid' || field === 'projid') {
-      // 0 is root's; the two last are nobody's.
+      // 0 is root; the last two are the reserved ids.
       return /^0+$|^429496729[45]$/.test(item) ? item : this.#standIns.of('id', item)
     }
     if (field === 'nodemap') return this.#standIns.of('nodemap', item)
@@ -109,14 +109,15 @@ export class ConditionRedactor {
         if (literals.some((l) => l !== '' && !this.#standIns.isGiven(l))) isWhole = false
         made += literals.map((l) => (l === '' ? l : this.#standIns.part(l, i === 0, false))).join('*')
       }
-      if (i < separators.length) made += standInOfSeparator(separators[i] as string)
+      if (i < separators.length) made += pseudonymSeparator(separators[i] as string)
     })
     return { made, isWhole }
   }
 
   #matchesAlike(item: string, made: string): boolean {
     if (++this.#checked > CHECKS_MOST) return false
-    const [before, after] = [starPattern(item), starPattern(made)]
+    const before = starPattern(item)
+    const after = starPattern(made)
     for (const id of this.#standIns.names.of('job')) {
       if (before(id) !== after(this.#standIns.job(id))) return false
     }

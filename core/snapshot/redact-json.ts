@@ -1,10 +1,10 @@
 /**
- * Documents, first of all kept frames of views: what a field is named says what is in it. A string of a field that is not listed is free
- * text, and so is a name of a field that no view has.
+ * Redacts JSON documents, mainly frozen view frames: a field's name determines its kind. A string in an unlisted field is
+ * treated as free text, as is the name of a field that no view has.
  */
 import type { PlainKind } from './names.ts'
 
-/** What is in a field: a name of a kind, a word of the product, conditions of a rule, or free text. */
+/** Kind of a field: a kind of name, a term of the product, conditions of a rule, or free text. */
 export type FieldKind = PlainKind | 'kept' | 'free'
 
 /** By `parent.field`, then by field alone. */
@@ -68,7 +68,7 @@ export const DOCUMENT_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, F
   ].map(([field, kind]) => [field as string, (kind === 'rule or number' ? 'rule' : kind) as FieldKind] as const),
 ])
 
-/** Names of fields of the kept frames: they are the product's own. */
+/** Field names of the frozen frames, which are the product's own. */
 export const FIELD_NAMES: ReadonlySet<string> = new Set(
   `seq sample atMs turn isAhead windowMs planes plane held grants cancels series t waiting manager modes mode filterError column message known
    shown offset rows key name server conflicts revocations cancelMs level why alarm alarms kind resource text note about clients number
@@ -85,20 +85,20 @@ export const FIELD_NAMES: ReadonlySet<string> = new Set(
    atS idleShare worst periods alertAfter admissible fluidFinish events filtered filter passing keys`.split(/\s+/),
 )
 
-/** What a walk does with each string: by the kind of its field. */
+/** Replacement of a string, by the kind of its field. */
 export type Replace = (kind: FieldKind, text: string) => string
 
-/** Deepest document that is walked; what lies deeper is left out. */
+/** Maximum depth; deeper values are dropped. */
 const DEPTH_MOST = 64
 
-/** The same document with every string replaced by its field. */
+/** Copies a document, with every string replaced according to its field. */
 export function replaceStrings(value: unknown, replace: Replace, parent = '', field = '', depth = 0): unknown {
   if (typeof value === 'string') return replace(kindOf(parent, field, value), value)
   if (value === null || typeof value !== 'object') return value
   if (depth >= DEPTH_MOST) return null
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value
-    // Numbers are most of a frame.
+    // Most of a frame is numbers.
     return list.map((v) => (typeof v === 'number' ? v : replaceStrings(v, replace, parent, field, depth + 1)))
   }
   return Object.fromEntries(
@@ -111,6 +111,6 @@ export function replaceStrings(value: unknown, replace: Replace, parent = '', fi
 
 function kindOf(parent: string, field: string, text: string): FieldKind {
   const kind = DOCUMENT_FIELDS.get(`${parent}.${field}`) ?? DOCUMENT_FIELDS.get(field) ?? 'free'
-  // Keys and channels that are numbers name nobody.
+  // Numeric keys and channels identify no one.
   return (kind === 'file' || kind === 'rule') && /^\d*$/.test(text) ? 'kept' : kind
 }

@@ -1,4 +1,4 @@
-/** The notebook of an incident with other names in it: names by what the schema says of them, everything that was written as free text. */
+/** Redacts the notebook of an incident: names according to the schema, all notes as free text. */
 import type { Cell, Incident } from './notebook.ts'
 import type { Redactor } from './redactor.ts'
 
@@ -7,7 +7,7 @@ type Provenance = Of<'chart'>['of']
 
 const provenance = (of: Provenance, r: Redactor): Provenance => ({ ...of, cluster: r.name('cluster', of.cluster) })
 
-/** A longest text grows when names in it do: what goes beyond is cut, so that the notebook still is one. */
+/** Replacing names can make a text longer than the maximum; the excess is cut, so that the notebook stays valid. */
 const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`)
 const short = (text: string): string => cut(text, 512)
 
@@ -67,7 +67,7 @@ const BY_KIND: { readonly [K in Cell['kind']]: (cell: Of<K>, r: Redactor) => Of<
 
 const redactCell = <K extends Cell['kind']>(cell: Of<K>, r: Redactor): Of<K> => BY_KIND[cell.kind](cell, r)
 
-/** A notebook of which no name is the site's. Figures, times, levels and inks stay. */
+/** Redacted notebook without any name of the site. Values, times, levels and colors stay. */
 export function redactIncident(incident: Incident, r: Redactor): Incident {
   if (!r.isOn) return incident
   return {

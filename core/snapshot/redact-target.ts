@@ -1,14 +1,14 @@
-/** Targets and lock namespaces: `altair-OST0003` keeps what says which it is, and loses the name of its file system. */
-import type { StandIns } from './stand-ins.ts'
+/** Pseudonyms for targets and lock namespaces: `altair-OST0003` keeps its index and gets another file system name. */
+import type { PseudonymTable } from './pseudonym-table.ts'
 
 const TARGET =
   /^((?:filter-|mdt-|mgs-|MGS-|osd-[a-z]+\.|obdfilter\.)?)([^-\s]+(?:-[^-\s]+)*?)-((?:OST|MDT)[0-9a-fA-F]{1,4}|MGS|OST|MDT)(.*)$/s
 
-/** File system of a target's name; undefined for a name of another form. */
+/** File system of a target's name; undefined if the name is not a target. */
 export const filesystemOf = (target: string): string | undefined => TARGET.exec(target)?.[2]
 
-/** @param rest  what to do with what is behind the number: `_UUID`, `-osc-ffff8801`. */
-export function targetStandIn(standIns: StandIns, target: string, rest: (text: string) => string): string {
+/** @param rest  replacement for the text after the index: `_UUID`, `-osc-ffff8801`. */
+export function targetPseudonym(standIns: PseudonymTable, target: string, rest: (text: string) => string): string {
   if (standIns.isGiven(target) || target === 'MGS') return target
   const m = TARGET.exec(target)
   if (!m) return standIns.of('target', target)

@@ -1,12 +1,12 @@
 /**
- * Free text: every known name in it, and what is a name by its form whoever wrote it.
+ * Redacts free text: known names, and names recognized by their form.
  *
- * - Names of five characters and more are replaced wherever they are, shorter ones as words of their own or between underscores, common
- *   words (COMMON_WORDS) as words alone, all of them whatever their case; words of the grammar (GRAMMAR_WORDS) stay. A name is also found as it is printed: escaped by Lustre, in JSON, quoted for a shell,
- *   percent-encoded, as bytes of UTF-8.
- * - Numbers are replaced only where they are job ids by what is beside them: behind `job`, `jobid`, `job_id`, `slurm-` any number; behind
- *   `jobs`, `#`, `user` and before a dot and a letter those that are known; behind `uid`, `gid`, `projid` any. Every other figure stays.
- * - By form: conditions of rules, rule names that hold a hash of a job, IP addresses and NIDs, fingerprints and public keys.
+ * - Names of five characters and more are replaced wherever they occur, shorter ones as separate words or between underscores,
+ *   common words (COMMON_WORDS) only as separate words, all of them ignoring case; words of the grammar (GRAMMAR_WORDS) stay. A
+ *   name is also found in other printed forms: escaped by Lustre, in JSON, quoted for a shell, percent-encoded, as UTF-8 bytes.
+ * - Numbers are replaced only in the context of a job id: after `job`, `jobid`, `job_id`, `slurm-` any number; after `jobs`, `#`,
+ *   `user` and before a dot and a letter known ones; after `uid`, `gid`, `projid` any. All other numbers stay.
+ * - By form: conditions of rules, rule names that contain a hash of a job, IP addresses and NIDs, fingerprints and public keys.
  */
 import { CONTROLLER_RULE, STAND_IN_RULE } from '../controllers/registry.ts'
 import type { Addresses } from './redact-address.ts'
@@ -15,14 +15,14 @@ import type { ConditionRedactor } from './redact-conditions.ts'
 import { NameMatcher } from './name-matcher.ts'
 import { printedForms } from './printed-forms.ts'
 import type { PlainKind } from './names.ts'
-import { targetStandIn } from './redact-target.ts'
-import { boundaryOf, isNumber, isProductWord, KINDS, type StandIns } from './stand-ins.ts'
+import { targetPseudonym } from './redact-target.ts'
+import { boundaryOf, isNumber, isProductWord, KINDS, type PseudonymTable } from './pseudonym-table.ts'
 
-/** One name as it was found, and what stands there now. */
+/** Callback for each name found, with its replacement. */
 export type Found = (from: string, to: string) => void
 
 const IPV6 = String.raw`(?=[0-9a-fA-F]{0,4}:)(?<![\w:.])(?:(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{1,4}){0,6}::(?:[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){0,6})?)(?![\w:])`
-/** What is a name by its form. Every alternative begins with something rare, and its parts are bounded. */
+/** Forms of names. Every alternative begins with a rare token, and its parts are bounded. */
 const USUAL = [
   String.raw`(?<conditions>\b(?:jobid|nid|uid|gid|projid|nodemap|opcode)[ \t]{0,8}=[ \t]{0,8}\{[^{}\n]{0,8192}\})`,
   String.raw`(?<rule>\b${CONTROLLER_RULE}\b|\b${STAND_IN_RULE}\b)`,
@@ -40,27 +40,27 @@ const RARE = [
 ]
 const FORMS = new RegExp(USUAL.join('|'), 'g')
 const ALL_FORMS = new RegExp([...RARE, ...USUAL].join('|'), 'g')
-/** Whether a text may have a fingerprint, a key, or an address with colons: few have. */
+/** True if a text may contain a fingerprint, a key, or an address with colons; few do. */
 const mayBeRare = (text: string): boolean =>
   ['::', 'SHA256:', 'MD5:', 'AAAA'].some((sign) => text.includes(sign)) || /(?:[0-9a-fA-F]{1,4}:){5}/.test(text)
 
-/** Passes over a text until nothing in it is a name; where a stand-in and what is beside it make one, a second is needed. */
+/** Maximum number of passes until no names are left; a second pass is needed if a pseudonym and its neighbors form a name. */
 const PASSES = 4
-/** Names of which every printed form is looked for. */
+/** Above this number of names, not every printed form is searched. */
 const FORMS_MOST = 5_000
-/** Lines that are remembered, and how long they may be. */
+/** Size of the line cache, and maximum length of a cached line. */
 const LINES_MOST = 20_000
 const LINE_MOST = 2_000
 
 export class TextRedactor {
-  readonly #standIns: StandIns
+  readonly #standIns: PseudonymTable
   readonly #addresses: Addresses
   readonly #conditions: ConditionRedactor
   #matcher: NameMatcher<string> | undefined
   readonly #lines = new Map<string, string>()
   #isAcrossLines = false
 
-  constructor(standIns: StandIns, addresses: Addresses, conditions: ConditionRedactor) {
+  constructor(standIns: PseudonymTable, addresses: Addresses, conditions: ConditionRedactor) {
     this.#standIns = standIns
     this.#addresses = addresses
     this.#conditions = conditions
@@ -69,7 +69,7 @@ export class TextRedactor {
   of(text: string, found?: Found): string {
     if (text === '') return text
     this.#matching()
-    // Commands repeat: most lines of an audit are there many times. A name with a line break in it is only found in the whole.
+    // Commands repeat: most lines of an audit occur many times. Names with line breaks require the whole text.
     if (found || this.#isAcrossLines) return this.#whole(text, found)
     if (!text.includes('\n')) return this.#line(text)
     return text
@@ -92,7 +92,7 @@ export class TextRedactor {
   #whole(text: string, found: Found | undefined): string {
     let now = text
     for (let i = 0; i < PASSES; i++) {
-      // A name may begin in what is a name by its form and end behind it: it is looked for in the whole, too.
+      // A name may start within a recognized form and end after it, so the whole text is searched again.
       const formed = this.#pass(now, i === 0 ? found : undefined)
       const next = this.#known(formed, 0, formed.length, i === 0 ? found : undefined)
       if (next === now) return now
@@ -114,7 +114,7 @@ export class TextRedactor {
     return out + this.#known(text, from, text.length, found)
   }
 
-  /** What stands for something that is a name by its form; undefined where it is none after all. */
+  /** Pseudonym of a match of a form; undefined if it is not a name after all. */
   #form(groups: Readonly<Record<string, string | undefined>>, all: string): string | undefined {
     const { conditions, rule, name, key, address, six, job, known, uid, id, head } = groups
     if (conditions !== undefined) return this.#conditions.of(conditions)
@@ -123,7 +123,7 @@ export class TextRedactor {
     if (six !== undefined) return this.#addresses.of(all)
     if (address !== undefined) return isIpv4(all) ? this.#addresses.of(all) : undefined
     if (job !== undefined) return this.#standIns.part(job, true, true)
-    // As in the conditions of a rule: 0 is root's, the two last are nobody's.
+    // As in the conditions of a rule: 0 is root; the last two are the reserved ids.
     if (id !== undefined) return /^0+$|^429496729[45]$/.test(id) ? undefined : this.#standIns.of('id', id)
     const isJob = (text: string): boolean => this.#jobNumbers().has(text)
     for (const number of [known, head])
@@ -131,7 +131,7 @@ export class TextRedactor {
     return uid !== undefined && this.#userNumbers().has(uid) ? this.#standIns.of('user', uid) : undefined
   }
 
-  /** Known names in [from, to); what is beside the stretch tells whether a word goes on. */
+  /** Replaces known names in [from, to); the surrounding characters determine word boundaries. */
   #known(text: string, from: number, to: number, found: Found | undefined): string {
     if (from >= to) return ''
     const matcher = this.#matching()
@@ -152,8 +152,8 @@ export class TextRedactor {
   #standInOf(kind: PlainKind, name: string): string {
     const standIns = this.#standIns
     if (kind === 'address') return this.#addresses.of(name)
-    if (kind === 'target') return targetStandIn(standIns, name, (rest) => rest)
-    // A number at the beginning of an id is a job; a whole id is made of its parts.
+    if (kind === 'target') return targetPseudonym(standIns, name, (rest) => rest)
+    // A number at the start of an id is a job; a whole id is built from its parts.
     return kind === 'job' ? standIns.job(name) : standIns.of(kind, name)
   }
 
@@ -170,7 +170,7 @@ export class TextRedactor {
     const matcher = (this.#matcher = new NameMatcher<string>())
     const standIns = this.#standIns
     standIns.settle()
-    // What was put there already stays, also where a name is a part of it.
+    // Pseudonyms already in the text stay, even if a name is part of one.
     for (const given of standIns.given()) matcher.add(given, given.length < 5 ? 'word' : 'anywhere', given)
     for (const fs of standIns.namesOf('filesystem')) {
       const to = standIns.of('filesystem', fs)

@@ -1,26 +1,26 @@
 /**
- * What stands for a name outside the site. Everything that leaves goes through one of these by what it is; nothing leaves because it was
- * forgotten.
+ * Redactor of exported data. Every exported value passes through the method of its kind, so none is exported unredacted by
+ * omission.
  */
 import type { NameKind } from './notebook.ts'
 
 export interface Redactor {
-  /** false: every name passes as it is. */
+  /** false: names pass unchanged. */
   readonly isOn: boolean
   /**
-   * What stands for a name. The same name of the same kind always has the same stand-in, on every export of this console; parts of a job id
-   * (job, program, user, host) have those of their own kind, so that what belongs together still does.
+   * Pseudonym of a name. The same name of the same kind has the same pseudonym in every export of this console; parts of a job
+   * id (job, program, user, host) have the pseudonyms of their own kind, so that relations are preserved.
    */
   name(kind: NameKind, text: string): string
-  /** The conditions of a rule: items of jobid, nid, uid, gid replaced, the rest as it is; still a rule. */
+  /** Conditions of a rule with the items of jobid, nid, uid and gid replaced; the result is still a rule. */
   conditions(text: string): string
-  /** Free text: every known name in it replaced. */
+  /** Free text with every known name replaced. */
   text(text: string): string
-  /** Strings anywhere in a JSON document, by the same rule as free text; numbers and keys stay. */
+  /** JSON document with its strings treated as free text; numbers and keys stay. */
   json(value: unknown): unknown
 }
 
-/** Nothing is replaced. */
+/** Redactor that replaces nothing. */
 export const PLAIN: Redactor = {
   isOn: false,
   name: (_, text) => text,

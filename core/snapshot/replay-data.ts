@@ -1,11 +1,11 @@
 /**
- * What README.html replays: figures at up to 600 instants, rules, events. It stands in the page as JSON. Figures are rounded to what is
- * shown, names are as they are shown (what has no shape is named); times are Unix ms on the source's clock, null is a gap.
+ * Data replayed by README.html: values at up to 600 times, rules, events; embedded in the page as JSON. Values are rounded to
+ * display precision, names are display names (odd ones escaped); times are Unix ms on the source's clock, null is a gap.
  */
 import * as z from 'zod'
 
 export const REPLAY_FORMAT = 1
-/** Bounds of a page: it is opened by a browser on any machine. */
+/** Limits of a page, which a browser on any machine must open. */
 export const INSTANTS_MOST = 600
 export const JOBS_MOST = 40
 export const TARGETS_MOST = 512
@@ -18,15 +18,15 @@ const count = z.number().int().nonnegative()
 const name = z.string().max(1_024)
 const long = z.string().max(16_384)
 
-/** One value an instant; one alone where all of them are the same. */
+/** One value per time; a single value if all are equal. */
 export const column = z.union([z.array(z.number().nullable()).max(INSTANTS_MOST), z.number().nullable()])
 export type Column = z.infer<typeof column>
 
-/** Measures of the whole source: rates per second; service time ms; queued RPCs; rules that stand; tokens on loan. */
+/** Measures of the whole source: rates per second; service time ms; queued RPCs; active rules; tokens on loan. */
 export const CLUSTER_MEASURES = [
   ...(['rpcs', 'readBps', 'writeBps', 'serviceMs', 'queued', 'rules', 'onLoan', 'mdops'] as const),
 ] as const
-/** Of a job: rates per second, share of the time at its limit (0 to 1), record in tokens. */
+/** Measures of a job: rates per second, share of the time at its limit (0 to 1), record in tokens. */
 export const JOB_MEASURES = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
 export const TARGET_MEASURES = ['rpcs', 'serviceMs', 'queued'] as const
 export type ClusterMeasureName = (typeof CLUSTER_MEASURES)[number]
@@ -40,23 +40,26 @@ export const replayData = z.object({
   format: z.literal(REPLAY_FORMAT),
   fromMs: ms,
   toMs: ms,
-  /** Resolution that was read, and how many samples of it each instant is the mean of. */
+  /** Source resolution, and the number of its samples averaged for each time. */
   tier: z.string().max(16),
   meanOf: count,
-  /** Usual distance of two instants, ms. */
+  /** Usual interval, ms. */
   stepMs: z.number().positive(),
   t: z.array(ms).max(INSTANTS_MOST),
-  /** Stretches without any sample. */
+  /** Time ranges without samples. */
   gaps: z.array(z.object({ fromMs: ms, toMs: ms, why: long })).max(1_000),
   cluster: columns(CLUSTER_MEASURES),
   /** By node, then by name. */
   targets: z.array(z.object({ name, node: name, ...columns(TARGET_MEASURES).shape })).max(TARGETS_MOST),
   targetsMore: count,
-  /** Largest mean RPC/s first. ink: 1 to 7 of those that are told apart in charts, 0: grey. */
+  /** By mean RPC/s, descending. ink: chart color 1 to 7, 0: gray. */
   jobs: z
     .array(
       z.object({
-        ...{ name, user: name, account: name, nodes: count.nullable() },
+        name,
+        user: name,
+        account: name,
+        nodes: count.nullable(),
         ink: z.number().int().min(0).max(7),
         mean: z.number().nullable(),
         ...columns(JOB_MEASURES).shape,
@@ -66,7 +69,7 @@ export const replayData = z.object({
   /** Sums over all other jobs. */
   other: z.object({ jobs: count, rpcs: column, readBps: column, writeBps: column, mdops: column }),
   servers: z.array(name).max(2_000),
-  /** Each rule as it was written, with when it stood where: server, place in the order, from, to (null: it stands still). */
+  /** Rules as written, with their periods: server, position in the list, from, to (null: still active). */
   rules: z
     .array(
       z.object({
@@ -92,7 +95,7 @@ export const replayData = z.object({
       }),
     )
     .max(EVENTS_MOST),
-  /** Events before those. */
+  /** Number of events before those. */
   eventsMore: count,
 })
 export type ReplayData = z.infer<typeof replayData>

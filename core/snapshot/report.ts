@@ -1,4 +1,4 @@
-/** The Markdown report of a bundle: what README.html says, for a ticket. Text of others is data in it, never a sign of Markdown. */
+/** Markdown report of a bundle: the content of README.html, for a ticket. Untrusted text is escaped. */
 import { formatClock, formatDate, formatInstant } from '../base/clock-text.ts'
 import { formatBytes, formatNumber, formatRate, formatSigned, formatSpan, plural } from '../base/figure-text.ts'
 import { plainLines } from '../base/plain-text.ts'
@@ -7,14 +7,14 @@ import type { Cell, ChartCell, DiffCell, Incident, TableCell, TranscriptCell, Ve
 import { titleOf, type PageFacts } from './page-facts.ts'
 import { valuesOf, type Column, type ReplayData } from './replay-data.ts'
 
-/** Rows of the tables of the report; the CSVs have all. */
+/** Row limits of the report's tables; the CSVs have all rows. */
 const JOBS = 20
 const EVENTS = 50
 
 const lines = (...parts: readonly (string | readonly string[])[]): string => parts.flat().join('\n')
 const SIGN = { add: '+', mod: '~', del: '-', same: ' ' } as const
 
-/** A rule of a diff as one line: with both rates where they differ. */
+/** A rule of a diff as one line, with both rates if they differ. */
 export const ruleLine = (l: DiffCell['lines'][number]): string => {
   const rates = l.kind === 'mod' ? `${l.before ?? '?'} -> ${l.after ?? '?'}` : `${l.after ?? l.before ?? '?'}`
   return `${SIGN[l.kind]} ${l.name} ${l.conditions} ${rates}`
@@ -30,11 +30,12 @@ function tableOf(cell: TableCell): string {
   return lines(mdTable([{ text: '' }, ...head], rows), more)
 }
 
-/** Low, mean and high of a series. */
+/** Minimum, mean and maximum of a series. */
 export function extentOf(values: readonly (number | null)[]): { low: number; mean: number; high: number } | null {
   const known = values.filter((v): v is number => v !== null)
   if (known.length === 0) return null
-  const [low, high] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))]
+  const low = known.reduce((a, b) => Math.min(a, b))
+  const high = known.reduce((a, b) => Math.max(a, b))
   return { low, high, mean: known.reduce((a, b) => a + b, 0) / known.length }
 }
 
@@ -64,11 +65,11 @@ const verdictOf = (cell: VerdictCell): string =>
       .join('')
       .trim()}`,
     ...(cell.detail === '' ? [] : ['>', `> ${mdText(cell.detail)}`]),
-    ...(cell.unknown.length === 0 ? [] : ['', 'What the model does not know:', '']),
+    ...(cell.unknown.length === 0 ? [] : ['', 'Model limitations:', '']),
     cell.unknown.map((u) => `- ${mdText(u)}`),
   )
 
-/** A transcript as text: time, place, and what was sent or came back. */
+/** A transcript as text: time, server, and the lines sent and received. */
 export const transcriptText = (cell: TranscriptCell): string =>
   cell.lines.map((l) => `${formatClock(l.atMs)}  ${l.where}  ${l.kind}  ${l.text}`).join('\n')
 
@@ -100,7 +101,7 @@ function cellOf(cell: Cell): string[] {
 const spanText = (fromMs: number, toMs: number): string =>
   `${formatDate(fromMs)} ${formatClock(fromMs)} to ${formatClock(toMs)} UTC`
 
-/** A fact; its text is Markdown already. */
+/** List item of the report; its text is Markdown already. */
 const item = (name: string, text: string): string => `- ${name}: ${text}`
 
 const CHAIN = {
@@ -108,8 +109,8 @@ const CHAIN = {
   rehashed: 'made anew over the redacted records',
 } as const
 
-/** What of the source a page names: kind, scenario and seed of an emulated one. */
-export const sourceWords = ({ source }: PageFacts['manifest']): string =>
+/** Description of the source: kind, and scenario and seed if emulated. */
+export const sourceText = ({ source }: PageFacts['manifest']): string =>
   [
     `${source.kind} ${source.env}`,
     ...(source.scenario === null ? [] : [`scenario ${source.scenario}`]),
@@ -135,7 +136,7 @@ function headOf(facts: PageFacts): string[] {
           ),
         ]
       : []),
-    item('Cluster', `${mdText(m.source.cluster)} (${mdText(sourceWords(m))})`),
+    item('Cluster', `${mdText(m.source.cluster)} (${mdText(sourceText(m))})`),
     item(
       'Span',
       `${formatInstant(span.fromMs)} to ${formatInstant(span.toMs)} UTC, ${formatSpan(span.toMs - span.fromMs)}`,
@@ -154,7 +155,7 @@ export const samplesText = (m: PageFacts['manifest']): string => {
   return `${plural(servers, 'server')}, ${plural(targets, 'target')}, ${plural(jobs, 'job')}${whole}, ${plural(instants, 'instant')}, ${tier}`
 }
 
-/** The audit in one sentence. */
+/** Summary of the audit, one sentence. */
 export const auditText = (audit: NonNullable<PageFacts['manifest']['audit']>): string =>
   `${plural(audit.records, 'record')}, #${audit.from} to #${audit.to}; chain ${CHAIN[audit.chain]}, ${audit.verified ? 'verified when it was copied' : 'it did NOT hold when it was copied'}; head ${audit.head}`
 
@@ -172,9 +173,12 @@ function figures(data: ReplayData): string[] {
       [{ text: '' }, { text: 'unit' }, number('lowest'), number('mean'), number('highest')],
       [
         row('RPCs', 'RPC/s', rpcs, 1, 0),
-        ...[row('Read', 'MB/s', readBps, 1e6), row('Write', 'MB/s', writeBps, 1e6)],
-        ...[row('Metadata', 'op/s', mdops, 1, 0), row('Service time', 'ms', serviceMs, 1, 2)],
-        ...[row('Queued', 'RPCs', queued, 1, 0), row('Rules', '', rules, 1, 0)],
+        row('Read', 'MB/s', readBps, 1e6),
+        row('Write', 'MB/s', writeBps, 1e6),
+        row('Metadata', 'op/s', mdops, 1, 0),
+        row('Service time', 'ms', serviceMs, 1, 2),
+        row('Queued', 'RPCs', queued, 1, 0),
+        row('Rules', '', rules, 1, 0),
       ],
     ),
     '',
@@ -190,8 +194,12 @@ function jobs(data: ReplayData): string[] {
   const rows = data.jobs
     .slice(0, JOBS)
     .map((j) => [
-      ...[mdText(j.name), mdText(j.user), formatNumber(j.mean, 0)],
-      ...[megabytes(mean(j.readBps)), megabytes(mean(j.writeBps)), formatNumber(mean(j.mdops), 0)],
+      mdText(j.name),
+      mdText(j.user),
+      formatNumber(j.mean, 0),
+      megabytes(mean(j.readBps)),
+      megabytes(mean(j.writeBps)),
+      formatNumber(mean(j.mdops), 0),
     ])
   const rest = data.jobs.length - rows.length + data.other.jobs
   if (rows.length === 0) return ['No job was seen.', '']
@@ -228,12 +236,12 @@ function integrity({ manifest, sealed }: PageFacts): string[] {
   ]
 }
 
-/** The notebook alone, for a ticket. */
+/** Notebook alone, for a ticket. */
 export const notebookMarkdown = (incident: Incident): string[] => incident.cells.flatMap(cellOf)
 
 /**
- * @param data  figures of the samples; null: of a notebook whose samples are not at hand.
- * @returns     Markdown (GitHub's dialect), its lines end in \n.
+ * @param data  sample values; null: notebook without samples.
+ * @returns     Markdown (GitHub's dialect), lines end in \n.
  */
 export function reportMarkdown(facts: PageFacts, data: ReplayData | null): string {
   const { manifest, incident, rules } = facts
@@ -246,8 +254,14 @@ export function reportMarkdown(facts: PageFacts, data: ReplayData | null): strin
       : rules.before === rules.after
         ? ['## Rules, the same at the beginning and at the end', '', mdFence(plainLines(rules.after)), '']
         : [
-            ...['## Rules at the beginning', '', mdFence(plainLines(rules.before)), ''],
-            ...['## Rules at the end', '', mdFence(plainLines(rules.after)), ''],
+            '## Rules at the beginning',
+            '',
+            mdFence(plainLines(rules.before)),
+            '',
+            '## Rules at the end',
+            '',
+            mdFence(plainLines(rules.after)),
+            '',
           ],
     ['## What is missing', ''],
     manifest.missing.length === 0

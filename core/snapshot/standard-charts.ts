@@ -1,16 +1,17 @@
-/** The charts that every bundle has besides those of its notebook: what the whole source did over the span. */
+/** Standard charts of every bundle besides those of its notebook: activity of the whole source over the time range. */
 import type { PageFacts } from './page-facts.ts'
 import { valuesOf, type Column, type ReplayData } from './replay-data.ts'
 import type { ChartCell } from './notebook.ts'
 
-/** Jobs told apart in bytes by job; the rest is one more. */
+/** Number of jobs shown individually in bytes by job; the rest is aggregated. */
 const JOBS = 7
 
 type Series = ChartCell['series'][number]
 
-/** Sum of two columns; a gap of one is a gap. */
+/** Sum of two columns; a gap in either is a gap. */
 export function summed(a: Column, b: Column, n: number): (number | null)[] {
-  const [x, y] = [valuesOf(a, n), valuesOf(b, n)]
+  const x = valuesOf(a, n)
+  const y = valuesOf(b, n)
   return x.map((v, i) => {
     const w = y[i] ?? null
     return v === null || w === null ? null : v + w
@@ -22,7 +23,7 @@ const meanOf = (values: readonly (number | null)[]): number => {
   return known.length === 0 ? 0 : known.reduce((a, b) => a + b, 0) / known.length
 }
 
-/** Bytes a second of the jobs that moved most of them, and of all others; largest first. */
+/** Bytes/s of the jobs with the most bytes, and of all other jobs; largest first. */
 export function bytesByJob(data: ReplayData): Series[] {
   const n = data.t.length
   const all = data.jobs.map((job) => ({ job, values: summed(job.readBps, job.writeBps, n) }))
@@ -36,13 +37,14 @@ export function bytesByJob(data: ReplayData): Series[] {
   const series = shown.map(({ job, values }): Series => ({
     label: { kind: 'job', text: job.name.slice(0, 512) },
     ink: job.ink || (free.shift() ?? 0),
-    ...{ area: true, values },
+    area: true,
+    values,
   }))
   const isAny = data.other.jobs > 0 || order.length > shown.length
   return isAny ? [...series, { label: { kind: 'text', text: 'other' }, ink: 0, area: true, values: rest }] : series
 }
 
-/** Means of as many consecutive values as give at most `most`; a gap is left out of its mean, gaps alone are one. */
+/** Means of consecutive values, at most `most` of them; gaps are ignored unless all values are gaps. */
 function thinned(values: readonly (number | null)[], each: number): (number | null)[] {
   return Array.from({ length: Math.ceil(values.length / each) }, (_, k) => {
     const known = values.slice(k * each, (k + 1) * each).filter((v): v is number => v !== null)
@@ -51,7 +53,7 @@ function thinned(values: readonly (number | null)[], each: number): (number | nu
 }
 
 /**
- * @param most  instants of a chart; means of several where there are more.
+ * @param most  maximum number of points of a chart; means if there are more.
  * @returns     total RPC/s, bytes by job, service time, queued RPCs.
  */
 export function standardCharts(data: ReplayData, facts: PageFacts, most = Infinity): ChartCell[] {
@@ -59,14 +61,25 @@ export function standardCharts(data: ReplayData, facts: PageFacts, most = Infini
   const n = data.t.length
   const each = Math.max(1, Math.ceil(n / most))
   const of: ChartCell['of'] = {
-    ...{ kind: source.kind, cluster: source.cluster, fromMs: data.fromMs, toMs: data.toMs },
-    ...{ tier: data.tier, frozenMs: 0 },
+    kind: source.kind,
+    cluster: source.cluster,
+    fromMs: data.fromMs,
+    toMs: data.toMs,
+    tier: data.tier,
+    frozenMs: 0,
   }
   const chart = (id: string, title: string, unit: string, series: Series[]): ChartCell => ({
-    ...{ id, atMs: data.toMs, kind: 'chart', title, unit, of },
+    id,
+    atMs: data.toMs,
+    kind: 'chart',
+    title,
+    unit,
+    of,
     t: data.t.filter((_, i) => i % each === 0),
     series: each === 1 ? series : series.map((s) => ({ ...s, values: thinned(s.values, each) })),
-    ...{ place: { kind: 'cluster', names: [] }, limit: null, marks: [] },
+    place: { kind: 'cluster', names: [] },
+    limit: null,
+    marks: [],
   })
   const one = (label: string, column: Column, ink: number): Series[] => [
     { label: { kind: 'text', text: label }, ink, area: true, values: valuesOf(column, n) },

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BucketTerms, nsPerToken, TokenBucket, tokensGrown, type BucketSetting } from './bucket.ts'
 
-/** The dequeue arithmetic of the fact sheet in unbounded integers, written apart from the sources. */
+/** Independent implementation of the dequeue arithmetic of the fact sheet, in unbounded integers. */
 class Oracle {
   n: bigint
   c: bigint

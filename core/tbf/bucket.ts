@@ -1,20 +1,20 @@
 /**
  * The token bucket of one class, in the kernel's integer arithmetic.
  *
- * Source: spec/lustre 2.3 (nrs_tbf dequeue). One RPC is one token whatever its size. All times are integer ns; `/` floors.
- * The fraction of a token that has grown is lost at every dequeue, because the check time jumps to now: a saturated class
- * runs at 1/(N + wake-up latency), not at its nominal rate. Deviation: u64 products are split so that they stay exact in
- * doubles; they cannot wrap.
+ * Source: spec/lustre 2.3 (nrs_tbf dequeue). One RPC is one token whatever its size. All times are integer ns; `/` floors. The
+ * accrued fraction of a token is lost at every dequeue, because the check time jumps to now: a saturated class runs at 1/(N +
+ * wake-up latency), not at its nominal rate. Deviation: u64 products are split so that they stay exact in doubles; they cannot
+ * wrap.
  */
 import { NS_PER_S } from '../base/units.ts'
 
-/** What a bucket runs at; it comes from its rule. */
+/** Parameters of a bucket, from its rule. */
 export interface BucketSetting {
   /** R, RPC/s, integer 1..999999. */
   readonly rate: number
-  /** D, most tokens it holds. */
+  /** D, maximum number of tokens. */
   readonly depth: number
-  /** realtime=1: credit gathers without cap and no fraction is lost. */
+  /** realtime=1: credit accrues without a cap and no fraction is lost. */
   readonly realtime: boolean
 }
 
@@ -28,7 +28,7 @@ export function tokensGrown(passedNs: number, rate: number): number {
   return seconds * rate + Math.floor((rest * rate) / NS_PER_S)
 }
 
-/** A setting with what follows from it; all buckets of a rule share one. */
+/** A setting with derived values; all buckets of a rule share one. */
 export class BucketTerms implements BucketSetting {
   readonly rate: number
   readonly depth: number
@@ -61,7 +61,7 @@ export class TokenBucket<T extends BucketTerms = BucketTerms> {
     return this.#terms
   }
 
-  /** C: when tokens were last counted. */
+  /** C: time of the last token count. */
   get checkTime(): number {
     return this.#checkTime
   }
@@ -71,12 +71,12 @@ export class TokenBucket<T extends BucketTerms = BucketTerms> {
     return this.#tokens
   }
 
-  /** C + N: when the next token is due after the last count. */
+  /** C + N: time at which the next token is due. */
   get due(): number {
     return this.#checkTime + this.#terms.nsPerToken
   }
 
-  /** Takes over other terms and starts full again, as a re-matched or changed class does. */
+  /** Takes over new terms and starts full again, as a re-matched or changed class does. */
   reset(now: number, terms: T): void {
     this.#terms = terms
     this.#checkTime = now
@@ -89,7 +89,7 @@ export class TokenBucket<T extends BucketTerms = BucketTerms> {
    *
    * @param now    not before the check time.
    * @param force  draining policy: one token is granted even from an empty bucket.
-   * @returns      whether an RPC may go; without a token nothing changes.
+   * @returns      true if an RPC may go; without a token nothing changes.
    */
   take(now: number, force = false): boolean {
     const terms = this.#terms

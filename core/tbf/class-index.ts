@@ -1,6 +1,6 @@
 /**
- * Classes by the fields of a TBF type: one map a field, nested in the order of the type, so that an RPC finds its class
- * without a key being put together for it.
+ * Classes by the fields of a TBF type: one map per field, nested in the order of the type, so that an RPC finds its class
+ * without building a key.
  *
  * Source: spec/lustre 2.1 (the key is the concatenation of the enabled fields).
  */
@@ -11,7 +11,7 @@ type Part = string | number
 export type ClassKey = readonly Part[]
 type PartOf = (request: RequestKey) => Part
 
-/** A field's part of a class key; what an RPC does not know has a value of its own. */
+/** A field's part of a class key; an absent field has a distinct value. */
 const PARTS: Readonly<Record<Field, PartOf>> = {
   jobid: (r) => r.jobId,
   nid: (r) => r.nid,
@@ -46,7 +46,7 @@ export class ClassIndex<C extends object> {
     return found as C | undefined
   }
 
-  /** Enters the class of a request that has none. */
+  /** Adds a class for a request that has none. */
   add(request: RequestKey, c: C): ClassKey {
     const key = [this.#first, ...this.#rest].map((part) => part(request))
     let level = this.#root

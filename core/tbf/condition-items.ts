@@ -1,5 +1,5 @@
 /**
- * The items inside the braces of `field={item item}`: how each field reads its own.
+ * Items inside the braces of `field={item item}`: a parser for each field.
  *
  * Source: spec/lustre 1.2, table of items.
  */
@@ -18,9 +18,9 @@ export type Match = (request: RequestKey) => boolean
 
 export interface ItemContext {
   readonly rules: RuleDialect
-  /** Nodemaps of the server; absent: any name is taken and matches nothing. */
+  /** Nodemaps of the server; absent: any name is accepted and matches nothing. */
   readonly nodemaps?: Nodemaps | undefined
-  /** Takes what a server does not refuse and yet is not meant. */
+  /** Receives warnings: items that a server accepts but that are probably not intended. */
   readonly caution: (f: RuleFault) => void
 }
 
@@ -110,7 +110,7 @@ const readNodemaps: ReadItems = (items, { nodemaps }) => {
   return ok((r) => r.nodemap !== undefined && ids.has(r.nodemap))
 }
 
-/** How each field reads its items. */
+/** Item parsers by field. */
 export const READ_ITEMS: Readonly<Record<Field, ReadItems>> = {
   jobid: readJobIds,
   nid: readNids,

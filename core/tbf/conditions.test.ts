@@ -26,7 +26,7 @@ const verdict = (text: string, fields: readonly Field[] = generic, rules?: RuleD
   const c = parseConditions(text, fields, { nodemaps, ...(rules ? { rules } : {}) })
   return c.ok ? 'ok' : `${c.error.at}+${c.error.length} ${c.error.why}`
 }
-/** Releases that take it under a type. */
+/** Releases that accept a condition under a type. */
 const takers = (text: string, fields: (d: RuleDialect) => readonly Field[]): string =>
   RELEASES.filter((r) => verdict(text, fields(RULE_DIALECTS[r]), RULE_DIALECTS[r]) === 'ok').join(' ')
 

@@ -14,7 +14,7 @@ import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 
 export { classKey, isField, UNKNOWN_ID, type Field, type RequestKey } from './request-key.ts'
 
-/** One `field={items}` with how it hangs on the one before it. */
+/** One `field={items}` and the operator before it. */
 export interface ExpressionText {
   readonly join: '' | 'and' | 'or'
   readonly field: string
@@ -23,16 +23,16 @@ export interface ExpressionText {
 
 /** A parsed condition. */
 export interface Conditions {
-  /** What servers echo: the text as typed, or `{items}` alone under a list type. */
+  /** Text echoed by servers: the text as typed, or `{items}` alone under a list type. */
   readonly text: string
   readonly matches: Match
-  /** Job ids that it matches, when it asks for nothing else and has no `*`. */
+  /** Job ids that it matches, if it has no other conditions and no `*`. */
   readonly jobIds?: readonly string[]
-  /** What servers take and mishandle (`ours`), and what they take and is hardly meant. */
+  /** Conditions that servers accept and mishandle (`ours`), and accepted ones that are probably not intended. */
   readonly cautions: readonly RuleFault[]
 }
 
-/** What conditions are read against, beside the type. */
+/** Context for parsing conditions, besides the type. */
 export interface ConditionsGrammar {
   readonly rules?: RuleDialect
   readonly nodemaps?: Nodemaps | undefined
@@ -44,11 +44,11 @@ interface Expression {
   readonly items: readonly Piece[]
 }
 
-/** Whether a type has a grammar of its own, `field={list}` (releases up to 2.17.0). */
+/** True if a type has its own grammar, `field={list}` (releases up to 2.17.0). */
 export const isListType = (fields: readonly Field[], rules: RuleDialect): boolean =>
   fields.length === 1 && rules.listTypes.includes(fields[0] as Field)
 
-/** Items between blanks. Releases up to 2.15 refuse a blank behind the last one, and trim tabs off each. */
+/** Items separated by blanks. Releases up to 2.15 refuse a trailing blank, and trim tabs off each item. */
 function splitItems(list: Piece, rules: RuleDialect): Result<readonly Piece[], RuleFault> {
   const items = split(list, ' ').filter((p) => p.text !== '')
   const kept = rules.trimsBlanks ? items : items.map(trimmed).filter((p) => p.text !== '')
@@ -101,7 +101,7 @@ function splitPieces(text: string, isList: boolean, rules: RuleDialect): Result<
 }
 
 /**
- * Takes conditions apart for display; undefined when they are not well-formed (also for the built-in `*`).
+ * Splits conditions for display; undefined if they are malformed (also for the built-in `*`).
  *
  * @param type  the running TBF type, for rules that a release up to 2.17.0 prints as `{items}`.
  */
@@ -113,7 +113,7 @@ export function splitConditions(text: string, type: readonly Field[] = []): Expr
   return read.value.map((e) => ({ join: e.join, field: e.field.text, items: e.items.map((i) => i.text) }))
 }
 
-/** A condition as it was typed, from one printed as `{items}` under a type of one field. */
+/** Condition as typed, from one printed as `{items}` under a type of one field. */
 export const fullConditions = (printed: string, type: readonly Field[]): string =>
   printed.startsWith('{') && type.length === 1 ? `${type[0]}=${printed}` : printed
 
@@ -134,7 +134,7 @@ function readExpression(
 }
 
 /**
- * Reads a rule's conditions under a TBF type.
+ * Parses a rule's conditions under a TBF type.
  *
  * @param enabled  fields of the running TBF type; any other field is EINVAL, as on a server.
  * @param grammar  the release (the development line when absent) and the server's nodemaps.

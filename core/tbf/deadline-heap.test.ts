@@ -9,7 +9,7 @@ interface Item {
 }
 
 describe('DeadlineHeap', () => {
-  it('has at its root what is first by deadline, check time and number, whatever comes, is moved and goes', () => {
+  it('has the first by deadline, check time and number at its root after any inserts, moves and removals', () => {
     const keys = { deadline: fc.nat(6), checkTime: fc.nat(3) }
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('insert' as const), ...keys }) },

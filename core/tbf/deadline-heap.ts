@@ -1,10 +1,10 @@
 /**
- * The classes with queued RPCs, by number, ordered by deadline, then check time, then number; only the first one is ever
- * looked at, moved or taken out.
+ * Classes with queued RPCs, by number, ordered by deadline, then check time, then number; only the first one is ever read,
+ * moved or removed.
  *
  * Source: spec/lustre 2.3 ("smaller DL first, then smaller C"). Four children a node and keys in typed arrays: sifting touches
- * no class. Deviation: a class that is reset while it waits keeps the check time it came with as the second key; its deadline,
- * the first one, is the same anyway.
+ * no class. Deviation: a class that is reset while it waits keeps its original check time as the second key; its deadline, the
+ * first one, is the same anyway.
  */
 const floats = (from: Float64Array<ArrayBuffer>, length: number): Float64Array<ArrayBuffer> => {
   const to = new Float64Array(length)
@@ -16,7 +16,7 @@ export class DeadlineHeap {
   // By slot: the children of slot i are 4i + 1 .. 4i + 4.
   #deadlines = new Float64Array(64)
   #numbers = new Int32Array(64)
-  /** By number, as it is needed between equal deadlines alone. */
+  /** By number, because only equal deadlines need it. */
   #checkTimes = new Float64Array(64)
   #size = 0
 
@@ -24,7 +24,7 @@ export class DeadlineHeap {
     return this.#size
   }
 
-  /** Number of the class that goes first; -1 when there is none. */
+  /** Number of the first class; -1 if empty. */
   get root(): number {
     return this.#size === 0 ? -1 : (this.#numbers[0] as number)
   }
@@ -34,7 +34,7 @@ export class DeadlineHeap {
     return this.#deadlines[0] as number
   }
 
-  /** Takes in a class that is not in the heap. */
+  /** Inserts a class that is not in the heap. */
   insert(n: number, deadline: number, checkTime: number): void {
     if (this.#size === this.#numbers.length) {
       this.#deadlines = floats(this.#deadlines, this.#size * 2)
@@ -58,7 +58,7 @@ export class DeadlineHeap {
     this.#numbers[at] = n
   }
 
-  /** Gives the root another deadline and check time. */
+  /** Changes the root's deadline and check time. */
   moveRoot(deadline: number, checkTime: number): void {
     const n = this.#numbers[0] as number
     this.#checkTimes[n] = checkTime
@@ -70,7 +70,7 @@ export class DeadlineHeap {
     if (last > 0) this.#sink(this.#numbers[last] as number, this.#deadlines[last] as number)
   }
 
-  /** Finds the place of a class that is to stand in the root's slot or below it. */
+  /** Sinks a class from the root's slot to its position. */
   #sink(n: number, deadline: number): void {
     const deadlines = this.#deadlines
     const numbers = this.#numbers

@@ -1,7 +1,7 @@
 /**
  * The policy `delay`: holds a share of the RPCs for a random time.
  *
- * Source: spec/lustre 3.3. RPCs that it does not hold go to the fallback.
+ * Source: spec/lustre 3.3. All other RPCs go to the fallback.
  */
 import type { RandomStream } from '../base/random.ts'
 import { sToNs } from '../base/units.ts'
@@ -20,7 +20,7 @@ export class DelayQueue<R extends ScheduledRequest> implements Scheduler<R> {
   readonly #settings: Readonly<DelaySettings>
   readonly #random: RandomStream
   readonly #heap = new DeadlineHeap()
-  /** RPCs by their number in the heap; numbers of those that left are given again. */
+  /** RPCs by their number in the heap; numbers are reused. */
   readonly #held: (R | undefined)[] = []
   readonly #free: number[] = []
 

@@ -6,7 +6,7 @@ import { UNSAFE_OPCODE, RPC_OPCODES } from './rpc-opcodes.ts'
 const names = ['hog', 'quiet', 'default']
 const diagnose = (value: string, options: Partial<DiagnosisOptions> = {}): ReturnType<typeof diagnoseRule> =>
   diagnoseRule(value, { type: '', names, ...options })
-/** The fault as an editor marks it: the text under the caret in brackets. */
+/** Fault as an editor marks it: the marked text in brackets. */
 const marked = (value: string, options: Partial<DiagnosisOptions> = {}): string => {
   const f = diagnose(value, options).fault
   if (!f) return 'ok'
@@ -50,7 +50,7 @@ describe('diagnoseRule', () => {
     expect(marked('start a uid={1}', { type: null })).toContain('EINVAL: TBF does not run on this queue')
   })
 
-  it('refuses for itself what servers take and mishandle, and still gives the command', () => {
+  it('refuses commands that servers accept and mishandle, and still returns them', () => {
     for (const [name, number] of RPC_OPCODES) {
       const d = diagnose(`start a opcode={ost_read ${name}} rate=5`, { type: 'opcode' })
       expect(d.command, name).toBeDefined()
@@ -67,7 +67,7 @@ describe('diagnoseRule', () => {
     })
   })
 
-  it('warns of what is hardly meant', () => {
+  it('warns of probable mistakes', () => {
     const warned = (value: string): string[] =>
       diagnose(value).warnings.map((w) => `${value.slice(w.at, w.at + w.length)}: ${w.why}`)
     expect(warned('start a uid={0777 5000000000}')).toEqual([

@@ -1,4 +1,4 @@
-/** What is wrong with a value of nrs_tbf_rule, before it is sent: the server's refusals and ours. */
+/** Diagnosis of a value for nrs_tbf_rule before it is sent: refusals by the server and by Sluice. */
 import { profile as profileOf, type Profile } from '../lustre/profile.ts'
 import type { Nodemaps } from './nodemaps.ts'
 import type { Field } from './request-key.ts'
@@ -8,25 +8,25 @@ import { parseTbfType, typeOf, type TbfType } from './tbf-type.ts'
 
 export interface DiagnosisOptions {
   /**
-   * Type that runs on the queue: the argument of `tbf` as nrs_policies prints it (empty = generic), or the fields; null
-   * when TBF does not run there.
+   * Type that runs on the queue: the argument of `tbf` as nrs_policies prints it (empty = generic), or the fields; null when
+   * TBF does not run there.
    */
   readonly type: string | readonly Field[] | null
   readonly profile?: Profile
-  /** Whether the service has a high-priority queue; true when absent. */
+  /** True if the service has a high-priority queue; default true. */
   readonly hp?: boolean
-  /** Nodemaps of the server; absent: any name is taken. */
+  /** Nodemaps of the server; absent: any name is accepted. */
   readonly nodemaps?: Nodemaps | undefined
-  /** Names of the rules that are there, `default` among them; absent: existence is not checked. */
+  /** Names of the existing rules, including `default`; absent: existence is not checked. */
   readonly names?: readonly string[]
 }
 
 export interface Diagnosis {
-  /** The command, when a server takes the text; also beside a fault of ours. */
+  /** Parsed command, if a server accepts the text; also with a fault marked `ours`. */
   readonly command?: RuleCommand
-  /** The first fault, in the order in which a server checks; `ours` when a server takes it and mishandles it. */
+  /** First fault, in the order of a server's checks; `ours` if a server accepts it and mishandles it. */
   readonly fault?: RuleFault
-  /** What is taken and hardly meant. */
+  /** Accepted by servers but probably not intended. */
   readonly warnings: readonly RuleFault[]
 }
 
@@ -37,7 +37,7 @@ function runningType(type: DiagnosisOptions['type'], p: Profile): TbfType | null
   return read.ok ? read.value : null
 }
 
-/** What a server says of a command that is well-formed. */
+/** Error of a server for a well-formed command. */
 function stateFault(value: string, c: RuleCommand, options: DiagnosisOptions): RuleFault | undefined {
   const nameAt = value.indexOf(c.name, value.indexOf(c.verb) + c.verb.length)
   const named = (why: string, errno: RuleFault['errno']): RuleFault => ({
@@ -56,7 +56,7 @@ function stateFault(value: string, c: RuleCommand, options: DiagnosisOptions): R
   return { ...fault(value.lastIndexOf(`rank=${c.rank}`) + 5, c.rank.length, why, 'ENOENT').error, part: 'rank' }
 }
 
-/** Reads a value as the server would, and says what stands against sending it. Offsets are in `value`. */
+/** Parses a value as the server would and returns faults and warnings. Offsets are in `value`. */
 export function diagnoseRule(value: string, options: DiagnosisOptions): Diagnosis {
   const p = options.profile ?? profileOf('dev')
   const read = parseRuleCommand(value, {

@@ -28,7 +28,7 @@ const abbreviated = (
   )
 
 describe('sluice eval lustre', () => {
-  // lustre.jsonl was executed from the development line's code, the others are what running servers answered.
+  // lustre.jsonl was executed from the development line's code, the others are answers of running servers.
   it.each(['lustre.jsonl', 'lustre-2.15.jsonl', 'lustre-2.17.jsonl'])('answers every case of %s', (file) => {
     const lines = readFileSync(new URL(`../../tests/cases/${file}`, import.meta.url), 'utf8')
       .trim()
@@ -79,7 +79,7 @@ describe('sluice eval lustre', () => {
     expect(lines('start a jobid={été €😀}')).toMatchObject({
       'reg.0': ['a jobid={été €😀} 10000, ref 0', 'default * 10000, ref 0'],
     })
-    // A job id of 4095 bytes in all, each character three of them.
+    // A job id of 4095 bytes in total, each character three bytes.
     const room = (4095 - 'start a jobid={}'.length) / 3
     expect(ask({ param: 'nrs_tbf_rule', cmd: `start a jobid={${'€'.repeat(Math.floor(room))}}`, pre }).expect).toBe(
       'ok',

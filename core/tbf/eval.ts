@@ -1,7 +1,7 @@
 /**
- * The scheduler's parameters as a machine interface: one JSON line in, one JSON line out, a fresh service for each.
+ * Machine interface to the scheduler's parameters: one JSON line in, one JSON line out, a fresh service for each.
  *
- * Input is text from anywhere, so every field is checked by hand.
+ * Input is untrusted text, so every field is checked by hand.
  */
 import { fail, formatFailure, ok, type Failure, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -15,7 +15,7 @@ import { POLICY_PARAMETERS, type PolicyParameterName } from './policy-parameters
 import type { ScheduledRequest } from './scheduler.ts'
 import { utf8Bytes, utf8Text } from './utf8.ts'
 
-/** Why a line is refused. */
+/** Reason for which a line is refused. */
 export type EvalCode =
   | 'NOT_JSON'
   | 'NOT_AN_OBJECT'
@@ -35,7 +35,7 @@ const CPTS_MAX = 1024
 /**
  * Answers lines `{"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}`: `pre` is written first,
  * whether it succeeds or not, then `cmd`. A service has 2 CPTs, a high-priority queue and the policies of ost_io unless
- * `service` says otherwise, and the nodemaps `default` and `TBF`; `version` is a release, `dev` when absent.
+ * `service` overrides them, and the nodemaps `default` and `TBF`; `version` is a release, `dev` when absent.
  *
  * The answer is `{"expect","get_rule_errno","after"?}`: `ok` or the name of an errno, for the write and for reading the rules
  * afterwards, and the rule lines by `QUEUE.CPT`. ENOTSUPP is called ENOMEM, after the exit code 12 that lctl makes of it.
@@ -70,7 +70,8 @@ function answer(line: string): Result<object, EvalFailure> {
   const written = write(made.value, param, cmd)
   if (!written) return refuse('UNKNOWN_PARAMETER', `there is no parameter ${param}`)
   const read = made.value.readRules()
-  // Where the development line cannot be read, its golden cases still hold what each head has; those of running servers do not.
+  // If reading fails, the golden cases of the development line still contain the rules of each head; those of running
+  // servers do not.
   const rules = read.ok || made.value.profile.release === 'dev' ? made.value.rules() : []
   return ok({
     expect: nameOf(written),
@@ -104,7 +105,7 @@ function makeService(fields: Fields): Result<Service, EvalFailure> {
   )
 }
 
-/** undefined for a parameter that the service does not have. */
+/** Returns undefined for a parameter that the service does not have. */
 function write(service: Service, param: string, text: string): Result<undefined, Errno> | undefined {
   const value = utf8Bytes(text)
   const name = param.slice(param.lastIndexOf('.') + 1)

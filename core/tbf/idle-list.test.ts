@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { IdleList } from './idle-list.ts'
 
 describe('IdleList', () => {
-  it('knows the one idle for longest, whoever leaves in between', () => {
+  it('returns the longest idle one, after any removals', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(90), { maxLength: 300 }), (numbers) => {
         const idle = new IdleList()

@@ -1,8 +1,8 @@
 /**
- * Numbers of classes without queued RPCs, the one idle for longest first (the kernel's LRU).
+ * Numbers of classes without queued RPCs, longest idle first (the kernel's LRU).
  *
- * Source: spec/lustre 2.4. The links stand in typed arrays: every RPC of a class that has no other one takes it out and puts
- * it back, and must not touch its neighbours for that.
+ * Source: spec/lustre 2.4. The links are in typed arrays: the only RPC of a class takes it out and puts it back, and must not
+ * touch its neighbours for that.
  */
 const NONE = -1
 

@@ -28,12 +28,12 @@ export function parseIpv6(text: string): number[] | undefined {
   const first = bytesOf(head ?? [])
   const last = [...bytesOf(rest ?? []), ...tail]
   const missing = 16 - first.length - last.length
-  // `::` stands for one group of zeros or more; without it all eight groups are there.
+  // `::` replaces one or more groups of zeros; without it all eight groups are present.
   if (rest === undefined ? missing !== 0 : missing < 2) return undefined
   return [...first, ...Array<number>(missing).fill(0), ...last]
 }
 
-/** Whether the first `bits` of both addresses are equal; addresses of different families never are. */
+/** True if the first `bits` of both addresses are equal; false for different address families. */
 export function isInPrefix(address: readonly number[], prefix: readonly number[], bits: number): boolean {
   if (address.length !== prefix.length) return false
   for (let i = 0; i * 8 < bits; i++) {

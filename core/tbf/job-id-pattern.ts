@@ -1,2 +1,2 @@
-/** Job ids as `jobid={...}` matches them. */
+/** Pattern of a job id in `jobid={...}`. */
 export { starPattern as jobIdPattern } from '../base/star-pattern.ts'

@@ -1,5 +1,5 @@
 /**
- * How the kernel reads characters and numbers in what is written to it.
+ * Character classes and number parsing of the kernel, for values written to it.
  *
  * Source: measured A2 (its isalnum and isspace are Latin-1), spec/lustre 1.2.
  */
@@ -8,10 +8,10 @@
 export const isBlank = (c: string): boolean =>
   c === ' ' || c === '\t' || c === '\n' || c === '\v' || c === '\f' || c === '\r' || c === '\u00a0'
 
-/** Letters and digits, bytes C0-FF but D7 and F7 among them. */
+/** Letters and digits, including bytes C0-FF except D7 and F7. */
 export const isWordByte = (c: string): boolean => /^[A-Za-z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff]$/.test(c)
 
-/** A piece of text with the offset at which it stands. */
+/** A piece of text and its offset. */
 export interface Piece {
   readonly text: string
   readonly at: number
@@ -32,7 +32,7 @@ export function trimmed(p: Piece): Piece {
   return cut(p, from, to)
 }
 
-/** The pieces between every `separator`, empty ones too. */
+/** Splits at every `separator`, keeping empty pieces. */
 export function split(p: Piece, separator: string): Piece[] {
   const out: Piece[] = []
   let from = 0
@@ -46,7 +46,7 @@ export function split(p: Piece, separator: string): Piece[] {
   return out
 }
 
-/** What follows the first `separator`, and what stands before it; undefined when there is none. */
+/** Text after the first `separator`, and before it; undefined if there is none. */
 export function splitOnce(p: Piece, separator: string): readonly [Piece, Piece] | undefined {
   const at = p.text.indexOf(separator)
   return at < 0 ? undefined : [cut(p, 0, at), cut(p, at + separator.length)]
@@ -55,10 +55,10 @@ export function splitOnce(p: Piece, separator: string): readonly [Piece, Piece] 
 const U64_MAX = 2n ** 64n - 1n
 
 /**
- * A number as kstrtoull reads it: a `+` before and one newline behind are taken, all else is not.
+ * Parses a number as kstrtoull does: a leading `+` and one trailing newline are accepted, nothing else.
  *
- * @param base  0 = as C: `0x1f`, octal behind a leading 0, else decimal.
- * @returns     undefined for what is no number, or has more than 64 bits.
+ * @param base  0 = as C: `0x1f`, octal after a leading 0, else decimal.
+ * @returns     undefined for an invalid number, or one of more than 64 bits.
  */
 export function kernelNumber(text: string, base: 0 | 10): bigint | undefined {
   const digits = text.replace(/^\+/, '').replace(/\n$/, '')
@@ -72,7 +72,7 @@ export function kernelNumber(text: string, base: 0 | 10): bigint | undefined {
 }
 
 /**
- * A number of at most 32 bits as an item of a list holds it.
+ * Parses a list item as a number of at most 32 bits.
  *
  * @param readsCNumbers  false: digits alone, a leading 0 still meaning octal (releases up to 2.15).
  */

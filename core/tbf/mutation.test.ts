@@ -1,7 +1,6 @@
 /**
- * 100,000 commands that nobody would type: those of the golden cases with bytes flipped, pieces cut, doubled and drawn out.
- * None may throw or hang, every verdict is an errno that the sheet knows, and what is refused changes nothing beyond what
- * the heads before the failing one were told.
+ * 100,000 mutated commands: the golden cases with bytes flipped, pieces cut, duplicated and repeated. None may throw or hang,
+ * every result is a known errno, and a refused command changes nothing except on the heads before the failing one.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -93,7 +92,7 @@ describe('mutated commands', () => {
       if (done.ok) continue
       const changed = changedHeads(before, dump(s))
       if (changed.length === 0) continue
-      // What is not well-formed reaches no head; else only heads walked before the one that refused are changed.
+      // A malformed command reaches no head; a refused one changes only the heads walked before the one that refused it.
       const isFormed = isRule
         ? diagnosis?.command
         : parsePolicyCommand(text, { hp: true, policies: OST_IO_POLICIES }).ok

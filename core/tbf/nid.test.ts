@@ -99,7 +99,7 @@ describe('an item of nid={...}', () => {
   })
 })
 
-/** One octet of a range with the numbers it stands for, counted one by one. */
+/** An octet of a range with all its members, enumerated. */
 const octet = fc.oneof(
   fc.nat(255).map((n) => ({ text: String(n), members: new Set([n]) })),
   fc.constant({ text: '*', members: new Set(Array.from({ length: 256 }, (_, n) => n)) }),
@@ -108,7 +108,8 @@ const octet = fc.oneof(
     .map((spans) => {
       const members = new Set<number>()
       const texts = spans.map(([a, b, stride]) => {
-        const [lo, hi] = [Math.min(a, b), Math.max(a, b)]
+        const lo = Math.min(a, b)
+        const hi = Math.max(a, b)
         for (let v = lo; v <= hi; v += stride) members.add(v)
         return `${lo}-${hi}/${stride}`
       })
@@ -123,7 +124,7 @@ describe('NID ranges against counting one by one', () => {
     fc.assert(
       fc.property(octets, fc.array(address, { minLength: 5, maxLength: 20 }), (range, addresses) => {
         const item = `${range.map((o) => o.text).join('.')}@o2ib3`
-        // One address that is in it, whatever the others are.
+        // One address in the range, whatever the others are.
         const inside = range.map((o) => [...o.members][0] as number) as [number, number, number, number]
         for (const a of [...addresses, inside]) {
           const want = a.every((n, i) => range[i]?.members.has(n))
@@ -139,7 +140,7 @@ describe('NID ranges against counting one by one', () => {
     const pair = (n: number): fc.Arbitrary<[number[], number[], number]> =>
       fc.tuple(
         fc.array(fc.nat(255), { minLength: n, maxLength: n }),
-        // Mostly equal, so that the border is met.
+        // Mostly equal, so that the boundary is hit.
         fc.array(fc.oneof({ weight: 5, arbitrary: fc.constant(-1) }, fc.nat(255)), { minLength: n, maxLength: n }),
         fc.integer({ min: 1, max: n * 8 }),
       )

@@ -26,7 +26,7 @@ export interface NidRange {
     | { readonly kind: 'prefix'; readonly bytes: readonly number[]; readonly bits: number }
 }
 
-/** A client's NID, taken apart once for all items it is compared with. */
+/** A client's NID, parsed once for comparison with many items. */
 export interface Nid {
   readonly net: readonly [name: string, number: number]
   /** 4 or 16 bytes of an IP address, or one plain number. */
@@ -57,7 +57,7 @@ function parseRange(p: Piece, max: number, isBracketed: boolean, d: RuleDialect)
   let stride: number | undefined = 1
   if (hi === undefined) {
     const slash = splitOnce(rest, '/')
-    // Releases up to 2.15 take a range without an end, which then holds nothing.
+    // Releases up to 2.15 accept a range without an end, which then contains nothing.
     if (!d.needsWholeRanges && (rest.text === '' || slash?.[0].text === '')) hi = stride = 0
     else {
       hi = slash && number(slash[0])
@@ -131,11 +131,11 @@ export function parseNidRange(item: Piece | string, d: RuleDialect = RULE_DIALEC
   return addresses.ok ? ok({ net: [name, number], addresses: addresses.value }) : addresses
 }
 
-/** Whether an item divides by zero on a server that compares it with a NID. */
+/** True if an item makes a server divide by zero when it compares it with a NID. */
 export const hasZeroStride = (range: NidRange): boolean =>
   range.addresses.kind === 'spans' && range.addresses.spans.some((s) => s.some((x) => x.stride === 0))
 
-/** Takes a client's NID apart; undefined for what is none. */
+/** Parses a client's NID; undefined if it is not valid. */
 export function parseNid(nid: string): Nid | undefined {
   const m = /^([^@]+)@([a-z0-9]*[a-z])([0-9]*)$/.exec(nid)
   if (!m) return undefined
@@ -153,7 +153,7 @@ export function parseNid(nid: string): Nid | undefined {
 const isIn = (spans: readonly Span[], v: number): boolean =>
   spans.some((s) => v >= s.lo && v <= s.hi && s.stride > 0 && (v - s.lo) % s.stride === 0)
 
-/** Whether a NID lies in a range. Octets are compared with the first four bytes of an IPv6 address, as servers do. */
+/** True if a NID is in a range. Octets are compared with the first four bytes of an IPv6 address, as servers do. */
 export function nidMatches(range: NidRange, nid: Nid): boolean {
   if (range.net[0] !== nid.net[0] || range.net[1] !== nid.net[1]) return false
   const { addresses } = range

@@ -1,8 +1,8 @@
 /**
- * Nodemaps of a server: names of groups of clients and the ids that rules keep.
+ * Nodemaps of a server: names of client groups, and the ids that rules store.
  *
- * Source: spec/lustre 1.2. A rule stores the id it found: after the nodemap is deleted nothing matches, and one of the same
- * name made later has another id. `default` always exists.
+ * Source: spec/lustre 1.2. A rule stores the id it found: after the nodemap is deleted nothing matches, and a new one of the
+ * same name has another id. `default` always exists.
  */
 export class Nodemaps {
   readonly #ids = new Map([['default', 0]])
@@ -20,7 +20,7 @@ export class Nodemaps {
     return this.#ids.get(name)
   }
 
-  /** Makes a nodemap; one that exists keeps its id. */
+  /** Creates a nodemap; an existing one keeps its id. */
   add(name: string): number {
     const id = this.#ids.get(name) ?? this.#next++
     this.#ids.set(name, id)

@@ -1,6 +1,6 @@
 /**
- * The scheduler commands that were given to idle servers, one after another, with the exit code of lctl; and what was read
- * between them, to the byte.
+ * Replays the scheduler commands that were run on idle servers, one after another, with the exit codes of lctl and, byte for
+ * byte, the values read between them.
  */
 import { describe, expect, it } from 'vitest'
 import { CORPUS } from '../../tests/corpus.ts'
@@ -20,13 +20,13 @@ type Service = NrsService<ScheduledRequest>
 const SETTING = /^ost\.OSS\.(?:ost_io|\*)\.(nrs_policies|nrs_tbf_rule)=(.*)$/s
 const READ = /^lctl get_param (-n )?(ost\.OSS\.ost_io\.(nrs_policies|nrs_tbf_rule))$/
 
-/** Run as root on an idle server that has OSTs and the modules loaded. */
+/** True for records run as root on an idle server that has OSTs and the modules loaded. */
 const isOfService = (r: CorpusRecord): boolean =>
   r.user === 'root' && r.load === 'none' && !/^no(?:ost|mod)-/.test(r.id)
 
 const exitOf = (done: Result<unknown, Errno>): number => (done.ok ? 0 : errnoNumber(done.error))
 
-/** Carries out what a command writes to the service; the exit codes of the writes. */
+/** Executes the writes of a command on the service; returns their exit codes. */
 function write(s: Service, command: string): number[] {
   const values = splitWords(command).words.map(({ text }) => text)
   const printed = command.endsWith('/ost/OSS/ost_io/nrs_tbf_rule') && values[0] === 'printf' ? values[1] : undefined
@@ -53,7 +53,7 @@ describe.skipIf(CORPUS === '')('commands given to real servers', () => {
       const [, isBare, name, attribute] = READ.exec(record.command) ?? []
       if (attribute === undefined) {
         const exits = write(s, record.command)
-        // Of several writes and of a redirection the exit code is not the error's.
+        // With several writes or a redirection, the exit code is not that of the error.
         if (exits.length !== 1 || !record.command.startsWith('lctl set_param ost.OSS.ost_io.')) continue
         expect(exits, at).toEqual([record.exit])
         compared.written++

@@ -1,9 +1,9 @@
 /**
- * The request scheduler of one queue of one CPT: its policies, fifo as the fallback that always runs, and at most one
- * primary policy.
+ * The request scheduler of one queue of one CPT: its policies, fifo as the fallback that always runs, and at most one primary
+ * policy.
  *
- * Source: spec/lustre 1.1. Policies that stopped being the primary keep what they hold until it is served; a policy that got
- * its first RPC earlier is asked first.
+ * Source: spec/lustre 1.1. Policies that are no longer primary keep their RPCs until they are served; policies are polled in
+ * the order in which they got their first RPC.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -14,7 +14,7 @@ import { PolicySlot, type StartedPolicy } from './policy-slot.ts'
 import { FifoQueue, type ScheduledRequest } from './scheduler.ts'
 import { ARGUMENT_MAX } from './tbf-type.ts'
 
-/** An RPC on its way to a service thread; `finished` wants the queue and the policy back. */
+/** RPC on its way to a service thread; pass its queue and policy back to `finished`. */
 export interface Dispatched<R> {
   readonly request: R
   readonly queue: Queue
@@ -25,7 +25,7 @@ export interface HeadOptions {
   readonly queue: Queue
   readonly policies: readonly PolicyName[]
   readonly rules: RuleDialect
-  /** Whether a policy that holds RPCs is empty 30 s after it was told to stop. */
+  /** True if a policy with `held` RPCs drains within 30 s of a stop. */
   readonly drainsInTime: (held: number) => boolean
 }
 
@@ -35,7 +35,7 @@ export class NrsHead<R extends ScheduledRequest> {
   readonly #options: HeadOptions
   readonly #fallback: PolicySlot<R>
   #primary: PolicySlot<R> | undefined
-  /** Policies that hold RPCs, the one that has held some for longest first. */
+  /** Policies with RPCs, in the order in which they got their first one. */
   #pending: PolicySlot<R>[] = []
 
   constructor(options: HeadOptions) {
@@ -51,18 +51,18 @@ export class NrsHead<R extends ScheduledRequest> {
     return undefined
   }
 
-  /** What an operation on a policy answers by its state alone: ENODEV stopped, EAGAIN on its way there, else nothing. */
+  /** Error of an operation on a policy by its state alone: ENODEV if stopped, EAGAIN while stopping, else none. */
   refusal(name: PolicyName): Errno | undefined {
     const state = this.slot(name)?.state ?? 'stopped'
     return state === 'started' ? undefined : state === 'stopped' ? 'ENODEV' : 'EAGAIN'
   }
 
-  /** RPCs waiting, those that are lost among them. */
+  /** RPCs waiting, including lost ones. */
   get queued(): number {
     return this.slots.reduce((n, s) => n + s.queued, 0)
   }
 
-  /** Earliest instant at which `dequeue` can succeed; Infinity when nothing is queued. */
+  /** Earliest time at which `dequeue` can succeed; Infinity when nothing is queued. */
   get wakeAt(): number {
     let at = Infinity
     for (let i = 0; i < this.#pending.length; i++) at = Math.min(at, (this.#pending[i] as PolicySlot<R>).wakeAt)
@@ -80,7 +80,7 @@ export class NrsHead<R extends ScheduledRequest> {
     for (let i = 0; i < pending.length; i++) {
       const slot = pending[i] as PolicySlot<R>
       const request = slot.dequeue(now)
-      // The usual one empties the list that it came from: every RPC that finds nobody waiting gets here.
+      // Common case: the list becomes empty, as for every RPC that finds no other waiting.
       if (slot.waiting === 0) {
         if (pending.length === 1) pending.pop()
         else this.#pending = this.#pending.filter((s) => s !== slot)
@@ -90,7 +90,7 @@ export class NrsHead<R extends ScheduledRequest> {
     return undefined
   }
 
-  /** @param policy  what `dequeue` named; absent: a policy that is stopping is taken to have served it, else any. */
+  /** @param policy  as returned by `dequeue`; absent: attributed to a stopping policy, else to any active one. */
   finished(policy: PolicyName | undefined): void {
     if (policy !== undefined) {
       for (const s of this.slots) if (s.name === policy && s.active > 0) s.finished()
@@ -104,8 +104,9 @@ export class NrsHead<R extends ScheduledRequest> {
   /**
    * Makes a policy the primary one; fifo = none.
    *
-   * @param make  prepares its room; its errors leave a policy that was to be started anew stopped, with its rules lost.
-   * @returns     EAGAIN while it is stopping, EINVAL for an argument of 16 bytes, EBUSY when it does not get empty in time.
+   * @param make  prepares the new instance; on an error, a policy that was being restarted stays stopped, and its rules are
+   *   lost.
+   * @returns     EAGAIN while it is stopping, EINVAL for an argument of 16 bytes, EBUSY if it does not drain in time.
    */
   start(
     name: PolicyName,

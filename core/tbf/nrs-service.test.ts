@@ -17,7 +17,8 @@ type Service = NrsService<ScheduledRequest>
 
 function write(s: Service, text: string): 'ok' | Errno {
   const at = text.indexOf('=')
-  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
+  const name = text.slice(0, at)
+  const value = text.slice(at + 1)
   const r =
     name === 'nrs_policies'
       ? s.writePolicies(value)
@@ -64,7 +65,7 @@ const policyOf = (s: Service, name: string, queue: Queue = 'reg'): Partial<Polic
   return p && { state: p.state, arg: p.arg, queued: p.queued, active: p.active }
 }
 
-/** Takes what can be taken of a CPT now; each is finished at once. */
+/** Dequeues all that can be served on a CPT now; each RPC is finished at once. */
 function drain(s: Service, now: number, cpt = 0): string[] {
   const out: string[] = []
   for (let d = s.dequeue(now, cpt); d; d = s.dequeue(now, cpt)) {
@@ -110,7 +111,7 @@ describe('nrs_tbf_rule', () => {
     }
     expect(write(s, 'nrs_tbf_rule=reg start x jobid={x} rate=5')).toBe('ok')
     expect(write(s, 'nrs_tbf_rule=hp start x nid={0@lo} rate=5')).toBe('ok')
-    // One more field in one queue is another type as well; the order in which a type was spelt is none of its parts.
+    // One more field in one queue makes another type as well; the order of a type's fields does not.
     const wider = service(['nrs_policies=tbf reg jobid', 'nrs_policies=tbf hp jobid+nid'])
     expect(write(wider, 'nrs_tbf_rule=start x jobid={x} rate=5')).toBe('EINVAL')
     const spelt = service(['nrs_policies=tbf reg nid+jobid', 'nrs_policies=tbf hp jobid+nid'])
@@ -122,7 +123,7 @@ describe('nrs_tbf_rule', () => {
     const s = service(['nrs_policies=tbf reg jobid', 'nrs_tbf_rule=reg start a jobid={a} rate=5'])
     expect(rulesOf(s)).toBe('ENODEV')
     expect(write(s, 'nrs_tbf_rule=start b jobid={b} rate=5')).toBe('EINVAL')
-    // Carried out on CPT 0 reg, then refused by hp.
+    // Executed on CPT 0 reg, then refused by hp.
     expect(write(s, 'nrs_tbf_rule=stop a')).toBe('ENODEV')
     expect(write(s, 'nrs_policies=tbf hp jobid')).toBe('ok')
     expect(rulesOf(s)).toMatchObject({
@@ -137,7 +138,8 @@ describe('nrs_tbf_rule', () => {
   })
 
   it('takes rate and depth from the module when a rule is started, and not later', () => {
-    const [module, deep] = [loadedModule(), loadedModule()]
+    const module = loadedModule()
+    const deep = loadedModule()
     const s = service(['nrs_policies=tbf jobid', 'nrs_tbf_rule=start old jobid={old}'], { module, cpts: 1, hp: false })
     module.rate = 7
     module.depth = 1
@@ -253,7 +255,7 @@ describe('leaving TBF', () => {
     s.enqueue(0, 0, 'reg', of('late'))
     expect(s.wakeAt(0)).toBe(0)
     expect(drain(s, 0)).toEqual([...Array<string>(100).fill('a'), 'late'])
-    // What is in service still holds it.
+    // The RPC in service still holds it.
     expect(policyOf(s, 'tbf')).toEqual({ state: 'stopping', arg: 'jobid', queued: 0, active: 3 })
     for (const d of first) if (d) s.finished(0, d.queue, d.policy)
     expect(policyOf(s, 'tbf')).toEqual({ state: 'stopped', arg: '', queued: 0, active: 0 })
@@ -329,7 +331,7 @@ describe('leaving TBF', () => {
     expect(write(s, 'nrs_policies=tbf nid')).toBe('ok')
     expect(policyOf(s, 'tbf')).toEqual({ state: 'started', arg: 'nid', queued: 8, active: 0 })
     expect(rulesOf(s)).toEqual({ 'reg.0': ['default {*} 10000, ref 0'], 'hp.0': ['default {*} 10000, ref 0'] })
-    // New RPCs are served, the eight never are.
+    // New RPCs are served, the eight lost ones never.
     s.enqueue(0, 0, 'reg', of('b'))
     expect(drain(s, 3600 * S)).toEqual(['b'])
     expect(write(s, 'nrs_tbf_rule=start x nid={*@lo *@tcp} rate=5000')).toBe('ok')
@@ -342,7 +344,7 @@ describe('leaving TBF', () => {
     expect(write(s, 'nrs_tbf_rule=start y jobid={y}')).toBe('EINVAL')
     expect(write(s, 'nrs_policies=orr')).toBe('ok')
     expect(policyOf(s, 'tbf', 'hp')).toEqual({ state: 'stopped', arg: 'nid', queued: 0, active: 0 })
-    // Idle, the same change is harmless.
+    // On an idle service, the same change is harmless.
     expect(write(service(LIMITED, { release: '2.15' }), 'nrs_policies=tbf nid')).toBe('ok')
   })
 
@@ -431,7 +433,7 @@ describe('the two queues', () => {
     const s = service(['nrs_policies=tbf reg jobid', 'nrs_tbf_rule=reg start a jobid={a} rate=1'])
     fill(s, 9, 'a')
     fill(s, 30, 'x', 'hp')
-    // Three regular ones have tokens; high-priority ones go on although their turn is over.
+    // Three regular ones have tokens; high-priority ones continue beyond their ratio.
     expect(order(s, 34)).toBe(`${'hhhhhhhhhhr'.repeat(3)}-`.replace(/-$/, '-'))
     fill(s, 5, 'x', 'hp')
     s.highPriorityRatio = 0
@@ -475,7 +477,7 @@ describe('the parameters of the other policies', () => {
     expect(read(s, 'nrs_crrn_quantum')).toBe('reg_quantum:8    \nhp_quantum:8    \n')
   })
 
-  it('refuse what is no value of theirs', () => {
+  it('refuse invalid values', () => {
     const s = service(['nrs_policies=crrn'])
     for (const v of ['0', '65536', '-1', 'x', '', 'hp_quantum:0', 'reg_quantum:'])
       expect(write(s, `nrs_crrn_quantum=${v}`), v).toBe('EINVAL')
@@ -558,7 +560,7 @@ describe('the other policies', () => {
     expect(waiting).toBeLessThan(310)
     expect(drain(s, 0)).toHaveLength(1000 - waiting)
     expect(s.wakeAt(0)).toBeGreaterThanOrEqual(2 * S)
-    // Told to stop, it gives them all.
+    // After a stop it releases them all.
     expect(write(s, 'nrs_policies=fifo')).toBe('ok')
     expect(drain(s, 0)).toHaveLength(waiting)
     expect(policyOf(s, 'delay')).toMatchObject({ state: 'stopped' })

@@ -37,18 +37,18 @@ export const HIGH_PRIORITY_RATIO = 10
 
 export interface ServiceOptions {
   readonly cpts: number
-  /** Whether the service has a high-priority queue. */
+  /** True if the service has a high-priority queue. */
   readonly hp: boolean
   /** Default: those of ost_io. */
   readonly policies?: readonly PolicyName[]
-  /** Release that it plays; default: the development line. */
+  /** Emulated release; default: the development line. */
   readonly profile?: Profile
   readonly nodemaps?: Nodemaps
   /** Module parameters, shared by all services of a server and read live. */
   readonly module?: TbfModule
-  /** Whether a policy that holds `held` RPCs on a CPT is empty 30 s after it was told to stop; default: it is. */
+  /** True if a policy with `held` RPCs on a CPT drains within 30 s of a stop; default: true. */
   readonly drainsInTime?: (cpt: number, held: number) => boolean
-  /** Of the random times of `delay`. */
+  /** Seed of the random times of `delay`. */
   readonly seed?: number
 }
 
@@ -62,7 +62,7 @@ export class NrsService<R extends ScheduledRequest> {
   readonly nodemaps: Nodemaps
   readonly module: TbfModule
   readonly profile: Profile
-  /** high_priority_ratio; 0 takes high-priority RPCs only when there is no regular one to take. */
+  /** high_priority_ratio; 0 serves high-priority RPCs only if no regular one can be served. */
   highPriorityRatio = HIGH_PRIORITY_RATIO
   readonly #policies: readonly PolicyName[]
   readonly #queues: readonly Queue[]
@@ -111,8 +111,8 @@ export class NrsService<R extends ScheduledRequest> {
   }
 
   /**
-   * Takes the next RPC of a CPT: a high-priority one, unless as many in a row were taken as the ratio allows and a regular
-   * one can go. The caller reports its end with `finished`.
+   * Dequeues the next RPC of a CPT: a high-priority one, unless the ratio is used up and a regular one can be served. The
+   * caller reports its end with `finished`.
    */
   dequeue(now: number, cpt: number): Dispatched<R> | undefined {
     const hp = this.#hp[cpt]
@@ -133,17 +133,17 @@ export class NrsService<R extends ScheduledRequest> {
     return taken
   }
 
-  /** The service of an RPC has ended. @param policy  what `dequeue` named. */
+  /** Reports the end of an RPC's service. @param policy  as returned by `dequeue`. */
   finished(cpt: number, queue: Queue, policy?: PolicyName): void {
     ;(this.#heads(queue)[cpt] as NrsHead<R>).finished(policy)
   }
 
-  /** Earliest instant at which `dequeue` of this CPT can succeed; Infinity when nothing is queued. */
+  /** Earliest time at which `dequeue` of this CPT can succeed; Infinity when nothing is queued. */
   wakeAt(cpt: number): number {
     return Math.min((this.#reg[cpt] as NrsHead<R>).wakeAt, this.#hp[cpt]?.wakeAt ?? Infinity)
   }
 
-  /** RPCs waiting in all heads, those that are lost among them. */
+  /** RPCs waiting in all heads, including lost ones. */
   get queued(): number {
     return [...this.#reg, ...this.#hp].reduce((n, head) => n + head.queued, 0)
   }
@@ -175,7 +175,7 @@ export class NrsService<R extends ScheduledRequest> {
     return ok(formatNrsPolicies(out))
   }
 
-  /** Rules of every head that runs TBF, in match order, whether nrs_tbf_rule can be read or not. */
+  /** Rules of every head that runs TBF, in match order, even if nrs_tbf_rule is unreadable. */
   rules(): RuleLine[] {
     return this.#queues.flatMap((queue) => this.#heads(queue).flatMap((head, cpt) => ruleLines(head, cpt)))
   }
@@ -226,7 +226,7 @@ export class NrsService<R extends ScheduledRequest> {
 
   /** Writes nrs_tbf_rule. Errors as in spec/lustre 1.2; heads walked before the failing one keep the change. */
   writeRule(value: string): Result<undefined, Errno> {
-    // A start is read under the type of CPT 0's last queue, and only if its first queue runs TBF as well.
+    // A start is parsed under the type of CPT 0's last queue, and only if its first queue runs TBF as well.
     const asked = value.startsWith('reg ')
       ? (['reg'] as const)
       : value.startsWith('hp ')
@@ -240,9 +240,9 @@ export class NrsService<R extends ScheduledRequest> {
   }
 
   /**
-   * Carries out a rule command that was read, on head after head.
+   * Executes a parsed rule command on each head.
    *
-   * @param type  that its conditions were read under; heads of another one refuse a start.
+   * @param type  type under which its conditions were parsed; heads of another type refuse a start.
    */
   carryOut(command: RuleCommand, type: TbfType | null): Result<undefined, Errno> {
     for (const { head } of this.#walk(command.queue)) {
@@ -261,7 +261,7 @@ export class NrsService<R extends ScheduledRequest> {
     return names.filter((n) => this.#policies.includes(POLICY_PARAMETERS[n].policy))
   }
 
-  /** Value of one of them. */
+  /** Value of a policy parameter. */
   readPolicyParameter(name: PolicyParameterName): Result<string, Errno> {
     return readSetting(
       POLICY_PARAMETERS[name],
@@ -269,7 +269,7 @@ export class NrsService<R extends ScheduledRequest> {
     )
   }
 
-  /** Writes one of them. */
+  /** Writes a policy parameter. */
   writePolicyParameter(name: PolicyParameterName, value: string): Result<undefined, Errno> {
     const queues = this.#queues.map((queue) => ({ queue, heads: this.#heads(queue) }))
     return writeSetting(POLICY_PARAMETERS[name], queues, value)
@@ -279,7 +279,7 @@ export class NrsService<R extends ScheduledRequest> {
 function ruleLines<R extends ScheduledRequest>(head: NrsHead<R>, cpt: number): RuleLine[] {
   const tbf = head.slot('tbf')?.tbf
   return (tbf?.head.rules ?? []).map(({ name, conditions, rate, ref }) => {
-    // The built-in rule is printed as a list of its own where the type's other rules are.
+    // The built-in rule is printed as a list if the type's other rules are.
     const text = name === 'default' && tbf?.type.isList ? '{*}' : conditions.text
     return { queue: head.queue, cpt, name, conditions: text, rate, ref }
   })

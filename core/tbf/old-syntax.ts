@@ -1,5 +1,6 @@
 /**
- * Rule commands in the syntax of 2013, `start loginnode {192.168.1.1@tcp} 10000` and `change loginnode 1000`, in modern form.
+ * Converts rule commands in the syntax of 2013, `start loginnode {192.168.1.1@tcp} 10000` and `change loginnode 1000`, to
+ * modern form.
  *
  * Source: NRS TBF policy, version 1.0 (29 July 2013), section 3; spec/lustre 1.2 and 8. Servers refuse the old form since
  * 2.8.54.
@@ -8,7 +9,7 @@ import { POLICIES } from './policy-command.ts'
 import type { Field } from './request-key.ts'
 import { RPC_OPCODES } from './rpc-opcodes.ts'
 
-/** What the items of a list without a field are: the running type's, else what they look like. */
+/** Field of a list without one: the running type's, else guessed from its items. */
 function guessField(list: string, type: readonly Field[]): Field {
   const [only] = type
   if (type.length === 1 && only) return only
@@ -17,7 +18,7 @@ function guessField(list: string, type: readonly Field[]): Field {
   return items.length > 0 && items.every((i) => RPC_OPCODES.has(i)) ? 'opcode' : 'jobid'
 }
 
-/** `{items}` with its field before it; anything else stays. */
+/** Adds the field to a bare `{items}`; anything else stays. */
 export function withField(conditions: string, type: readonly Field[], notes: string[]): string {
   if (!conditions.startsWith('{')) return conditions
   const field = guessField(conditions.slice(1, -1), type)
@@ -25,7 +26,7 @@ export function withField(conditions: string, type: readonly Field[], notes: str
   return `${field}=${conditions}`
 }
 
-/** Blanks outside braces become one each, none at the ends: servers refuse two in a row. */
+/** Collapses blanks outside braces and trims both ends: servers refuse two in a row. */
 function tidy(value: string, notes: string[]): string {
   let out = ''
   let depth = 0
@@ -42,13 +43,13 @@ function tidy(value: string, notes: string[]): string {
 
 const SELECTOR = /^(reg|hp) /
 
-/** Whether a value is a rule command rather than a policy. */
+/** True if a value is a rule command rather than a policy. */
 export const isRuleValue = (value: string): boolean =>
   /^(?:(?:reg|hp)\s+)?(?:start|change|stop)(?:\s|$)/.test(value.trim())
 export const isPolicyValue = (value: string): boolean =>
   (POLICIES as readonly string[]).includes(value.trim().split(/\s/, 1)[0] ?? '')
 
-/** A rule command in modern form; each change is named in `notes`. */
+/** Converts a rule command to modern form; adds each change to `notes`. */
 export function modernRule(value: string, type: readonly Field[], notes: string[]): string {
   const tidied = tidy(value, notes)
   const selector = SELECTOR.exec(tidied)?.[0] ?? ''

@@ -1,4 +1,4 @@
-/** Pacing of one head against the exact model and against what running servers did. */
+/** Pacing of one head, compared with the exact model and with measurements on running servers. */
 import { describe, expect, it } from 'vitest'
 import { ClosedLoop, type LoopOptions, type Threads } from '#tests/kits/core/tbf/closed-loop.ts'
 import { parseRuleCommand } from './rule-command.ts'
@@ -9,7 +9,7 @@ interface Request {
   readonly nid: string
 }
 
-/** Instants (ns) at which a class that always has RPCs waiting is served, from `from` on, with a latency on every timer. */
+/** Service times (ns) of a class that always has RPCs waiting, from `from` on, with a latency on every timer. */
 function pace(rate: number, latencyNs: number, realtime: boolean, from: number, seconds: number): number[] {
   const head = new TbfHead<Request>(['jobid'], { rate: 10_000, depth: 3, timerLatencyNs: latencyNs })
   const command = parseRuleCommand(`start a jobid={a} rate=${rate}${realtime ? ' realtime=1' : ''}`)
@@ -44,7 +44,7 @@ describe('one saturated class', () => {
     [50, 502, 501, 502, 752, 501],
     [100, 1002, 998, 1002, 1502, 998],
     [1000, 10_002, 9526, 10_002, 15_002, 9526],
-    // The sheet says 100,002 and 150,002 under realtime: an exact tie. At the last timer of the 10 s the residue is exactly N
+    // The sheet has 100,002 and 150,002 under realtime: an exact tie. At the last timer of the 10 s the residue is exactly N
     // and only more than N counts, so a latency that is not a multiple of 50 us to the ns gives the sheet's number.
     [10_000, 100_002, 66_669, 100_001, 150_001, 66_669],
   ])('at %i/s serves in 10 s what the exact model says', (rate, ...expected) => {
@@ -147,7 +147,7 @@ describe('what servers were measured to do: rate and burst', () => {
 })
 
 describe('what servers were measured to do: after idling', () => {
-  /** Instants after the idle time, ms. */
+  /** Service times after the idle time, ms. */
   const after = (rate: number, idleSeconds: number, realtime: boolean): number[] => {
     const end = 4.003 + idleSeconds
     const loop = new ClosedLoop({ j: {} }, { serviceMs: 0.77, timerMs: 0.4 })
@@ -155,7 +155,7 @@ describe('what servers were measured to do: after idling', () => {
       .idle(4.003, idleSeconds)
     const times = loop.times('j', end + 2)
     const before = times.filter((ms) => ms < 4100 && ms < end * 1000).at(-1)!
-    // The thread idles from its last completion on, as the generator did.
+    // The thread is idle from its last completion on, like the generator.
     return times.filter((ms) => ms > before).map((ms) => ms - end * 1000)
   }
   const gaps = (times: readonly number[]): number[] => times.slice(1).map((t, i) => t - times[i]!)
@@ -179,7 +179,7 @@ describe('what servers were measured to do: after idling', () => {
   })
 
   it.each([
-    // Idle seconds, RPCs at once as measured, within how many ms here.
+    // Idle seconds, RPCs at once as measured, tolerance in ms.
     [0.35, 3, 50],
     [1, 10, 30],
     [3, 30, 62],
@@ -238,10 +238,10 @@ describe('what servers were measured to do: changes of the rate', () => {
       for (let t = 4.5; t < 6.5; t += every) loop.at(t, 'change r rate=5')
       return loop.count('j', 4, 6.5)
     }
-    // Every 0.1 s was asked for: 33 RPCs in 2.5 s instead of 12, so about seven of the twenty changes had an effect each:
-    // the commands were late themselves. At the pace of these seven the same comes out.
+    // A change every 0.1 s was requested; 33 RPCs in 2.5 s instead of 12 mean that only about seven of the twenty changes took
+    // separate effect: the commands themselves were late. Seven changes give the same result.
     near(hammered(0.3), 33, 3)
-    // On time, every period of 0.2 s has its three more.
+    // On time, every period of 0.2 s has its three extra RPCs.
     near(hammered(0.1), 12 + 10 * 3, 3)
   })
 })
@@ -257,7 +257,8 @@ describe('what servers were measured to do: rank', () => {
       .at(17.05, 'start dummy2 jobid={zz} rate=1')
     const served = loop.perSecond('ga.0', 0, 20)
     const measured = [7, 5, 5, 5, 5, 5, 5, 19, 20, 20, 20, 20, 20, 20, 20, 20, 20, 9, 5, 5]
-    // A burst more or less where the class came under another rule, as the commands took a while; else what timers lose.
+    // One burst of tolerance where the class came under another rule, because the commands took a while; otherwise the loss of
+    // the timers.
     measured.forEach((n, i) => near(served[i]!, n, i === 7 || i === 17 ? 2 : n === 20 ? 1 : 0))
   })
 })
@@ -274,7 +275,7 @@ describe('what servers were measured to do: who shares', () => {
       {},
       'start r jobid={g*} rate=10',
     )
-    // Who comes second waits behind the first and loses its burst of 3, there as here.
+    // The second waits behind the first and loses its burst of 3, as measured.
     served.forEach((n, i) => near(n, [84, 81, 81][i]!, 3))
     expect(served.map((n) => n - served[0]!)).toEqual([0, -3, -3])
   })
@@ -309,7 +310,7 @@ describe('what servers were measured to do: who shares', () => {
     for (const n of served) near(n, 82, 3)
   })
 
-  it('two limits and an unlimited job do not hold each other up', () => {
+  it('two limited jobs and an unlimited one do not delay each other', () => {
     const jobs = { a: { threads: 4 }, b: { threads: 4 }, free: { threads: 2 } }
     const [a, b, free] = eight(jobs, {}, 'start a jobid={a} rate=5', 'start b jobid={b} rate=50')
     // Measured: 5.0, 49.5 and 1500/s.
@@ -319,7 +320,7 @@ describe('what servers were measured to do: who shares', () => {
   })
 
   it('an unlimited job beside a throttled one pays for the timer with every RPC, and for nothing else', () => {
-    // Measured, one thread: 1300/s alone, 1100/s beside. The timers' latency of 0.14 ms is what this asks for.
+    // Measured, one thread: 1300/s alone, 1100/s beside the other job. This requires a timer latency of 0.14 ms.
     const free = (jobs: Readonly<Record<string, Threads>>): number => {
       const loop = new ClosedLoop({ ...jobs, free: {} }, { serviceMs: 0.77, timerMs: 0.14 }).rule(
         'start r jobid={a} rate=5',
@@ -333,7 +334,7 @@ describe('what servers were measured to do: who shares', () => {
   it('a stopped rule lets its class go at the next arrival', () => {
     const loop = new ClosedLoop({ j: { threads: 8 } }).rule('start r jobid={j} rate=20').at(5.01, 'stop r')
     expect(loop.count('j', 4, 5)).toBe(20)
-    // The RPC that is due within 50 ms makes room for the next one; from there the queue drains at 10,000/s.
+    // The RPC that is due within 50 ms makes room for the next one; from then on the queue drains at 10,000/s.
     expect(loop.count('j', 5.06, 6)).toBeGreaterThan(900)
   })
 })

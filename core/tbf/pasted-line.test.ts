@@ -70,7 +70,7 @@ describe('a pasted line', () => {
     expect(read('a {*} 50, ref 0', ['nid', 'uid'])).toBe('nrs_tbf_rule: start a jobid={*} rate=50')
   })
 
-  // Every command that the document of 2013 calls valid, its line breaks included.
+  // Every command that the document of 2013 calls valid, including its line breaks.
   it.each([
     ['"start loginnode\n{192.168.1.1@tcp} 10000"', 'start loginnode nid={192.168.1.1@tcp} rate=10000'],
     ['"reg start loginnode\n\n{192.168.1.1@tcp} 10000"', 'reg start loginnode nid={192.168.1.1@tcp} rate=10000'],
@@ -87,12 +87,12 @@ describe('a pasted line', () => {
     const p = readPastedLine(`lctl set_param ${IO}=${value}`)
     expect(p.value).toBe(want)
     expect(diagnoseRule(want, { type: 'nid' }).fault).toBeUndefined()
-    // A server of today refuses what was typed, where it is another text.
+    // A current server refuses the typed text if it differs.
     const typed = value.slice(1, -1)
     if (typed !== want) expect(diagnoseRule(typed, { type: 'nid' }).fault?.errno).toBe('EINVAL')
   })
 
-  it('says what was changed', () => {
+  it('reports its changes', () => {
     expect(readPastedLine('lctl set_param x.x.x.nrs_policies="reg change loginnode 1000"').notes).toEqual([
       'it is written to nrs_tbf_rule, not to nrs_policies',
       'the rate is written rate=1000',

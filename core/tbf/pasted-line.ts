@@ -1,9 +1,9 @@
 /**
- * What a person pastes into the editor: any lctl line, a redirection into a parameter's file, what get_param or set_param
- * printed, a bare value, or the syntax of 2013. The value comes out as it would be written today.
+ * Parses text pasted into the editor: any lctl line, a redirection into a parameter's file, output of get_param or set_param, a
+ * bare value, or the syntax of 2013. Returns the value in modern form.
  *
- * Nothing is checked here beyond what is needed to find the value; `diagnoseRule` does that. Text in, text out: what is
- * written to a server are the UTF-8 bytes of the value.
+ * Checks are limited to finding the value; `diagnoseRule` does the rest. Text in, text out: a server is sent the UTF-8 bytes of
+ * the value.
  */
 import { ok, type Result } from '../base/result.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
@@ -12,20 +12,20 @@ import type { Field } from './request-key.ts'
 import { fault, shown, type RuleFault } from './rule-fault.ts'
 import { isOperator, splitWords, type ShellWord } from './shell-words.ts'
 
-/** A value that was found, or why none was; `notes` say what was changed or left away. */
+/** A value that was found, or the reason that none was; `notes` list changes and omissions. */
 export type PastedLine = { readonly notes: readonly string[] } & (
   | {
       readonly parameter: 'nrs_tbf_rule' | 'nrs_policies'
-      /** Service that the line names, for example `ost_io` or `mdt`; absent when it names none, or several. */
+      /** Service named in the line, for example `ost_io` or `mdt`; absent if it names none, or several. */
       readonly service?: string
       /** Queue that the value selects. */
       readonly queue?: Queue
-      /** What is written to the parameter. */
+      /** Value to write to the parameter. */
       readonly value: string
       readonly fault?: undefined
     }
   | {
-      /** With its place in the text. */
+      /** Fault with its place in the text. */
       readonly fault: RuleFault
       readonly value?: undefined
       readonly service?: undefined
@@ -42,11 +42,11 @@ const PROMPT = /^(?:\[[^\]\n]{1,80}\] ?|[\w.@:~/-]{0,80})[#$%>] +/
 
 interface Found {
   readonly value: string
-  /** Name or path of the parameter, when there is one. */
+  /** Name or path of the parameter, if any. */
   readonly name?: string
 }
 
-/** Typographic quotes, odd blanks and broken lines as a terminal would have them. */
+/** Normalizes typographic quotes, odd blanks and broken lines to terminal input. */
 function straighten(text: string, notes: string[]): string {
   const straight = text
     .replace(/[\u2018\u2019\u201a\u2032]/g, "'")
@@ -63,7 +63,7 @@ function straighten(text: string, notes: string[]): string {
 
 const isAssignment = (text: string): boolean => /^[\w.*?/{},[\]-]*nrs_(?:tbf_rule|policies)=/.test(text)
 
-/** Words behind `lctl set_param`: `NAME=VALUE`, quoted or not, or `NAME VALUE`. */
+/** Arguments of `lctl set_param`: `NAME=VALUE`, quoted or not, or `NAME VALUE`. */
 function ofSetParam(words: readonly ShellWord[], notes: string[]): Result<Found, RuleFault> {
   let i = 0
   for (; (words[i]?.text ?? '').startsWith('-'); i++) {
@@ -112,7 +112,7 @@ function ofRedirection(words: readonly ShellWord[]): Found | undefined {
   return { name: path.text, value }
 }
 
-/** Programs that run the rest of the line, with their options. */
+/** Skips programs that run the rest of the line, with their options. */
 function skipWrappers(words: readonly ShellWord[]): readonly ShellWord[] {
   let i = 0
   for (;;) {
@@ -137,7 +137,7 @@ function find(line: string, notes: string[], depth = 0): Result<Found, RuleFault
   const rest = skipWrappers(words)
   const [first, second] = rest
   if (!first) return fault(0, line.length, 'nothing was pasted')
-  // A command in quotes, as ssh and pdsh take it, or a whole value in quotes.
+  // A quoted command, as for ssh and pdsh, or a quoted value.
   if (rest.length === 1 && first.isQuoted && /\s/.test(first.text) && depth < 3)
     return find(first.text.trim(), notes, depth + 1)
   if (/(?:^|\/)lctl$/.test(first.text)) {
@@ -161,7 +161,7 @@ function find(line: string, notes: string[], depth = 0): Result<Found, RuleFault
   return fault(0, line.length, `${shown(line)} is no lctl set_param line, no rule and no command`)
 }
 
-/** The rule of what get_param printed, when it is one: head lines are passed over. */
+/** The rule in the output of get_param, if there is exactly one; header lines are skipped. */
 function printedRule(
   lines: readonly string[],
   type: readonly Field[],
@@ -192,7 +192,7 @@ function parameterOf(name: string): { parameter: 'nrs_tbf_rule' | 'nrs_policies'
 }
 
 /**
- * Reads what was pasted.
+ * Parses pasted text.
  *
  * @param type  fields of the running TBF type, for lists without a field.
  */

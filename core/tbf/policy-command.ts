@@ -1,7 +1,7 @@
 /**
- * The commands written to `nrs_policies`: `POLICY [reg|hp] [ARGUMENT]`.
+ * Commands written to `nrs_policies`: `POLICY [reg|hp] [ARGUMENT]`.
  *
- * Source: spec/lustre 1.1. No newline is trimmed; the argument is everything behind the selector, blanks included.
+ * Source: spec/lustre 1.1. No newline is trimmed; the argument is everything after the selector, blanks included.
  */
 import { ok, type Result } from '../base/result.ts'
 import type { Queue } from '../lustre/nrs-policies.ts'
@@ -12,7 +12,7 @@ import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 export const POLICIES = ['fifo', 'crrn', 'orr', 'trr', 'tbf', 'delay'] as const
 export type PolicyName = (typeof POLICIES)[number]
 
-/** What `ost_io` has, and what every other service has. */
+/** Policies of `ost_io`, and of every other service. */
 export const OST_IO_POLICIES: readonly PolicyName[] = POLICIES
 export const OTHER_POLICIES: readonly PolicyName[] = ['fifo', 'crrn', 'tbf', 'delay']
 
@@ -23,19 +23,19 @@ const VALUE_MAX = 16 + 4 + 1024 - 1
 export interface PolicyCommand {
   readonly policy: PolicyName
   readonly queue: Queue | undefined
-  /** undefined = none; an empty one is another. */
+  /** undefined = none; an empty one is distinct. */
   readonly argument: string | undefined
   /** Offset of the argument in the value. */
   readonly argumentAt: number
 }
 
 export interface PolicyGrammar {
-  /** Whether the service has a high-priority queue. */
+  /** True if the service has a high-priority queue. */
   readonly hp: boolean
   readonly policies: readonly PolicyName[]
 }
 
-/** Reads one value written to nrs_policies. Errors: EINVAL (too long), ENODEV (no such queue), ENOENT (no such policy). */
+/** Parses one value written to nrs_policies. Errors: EINVAL (too long), ENODEV (no such queue), ENOENT (no such policy). */
 export function parsePolicyCommand(value: string, grammar: PolicyGrammar): Result<PolicyCommand, RuleFault> {
   if (value.length > VALUE_MAX)
     return fault(VALUE_MAX, value.length - VALUE_MAX, `a value has at most ${VALUE_MAX} bytes`)

@@ -1,8 +1,8 @@
 /**
  * The parameters of crrn, orr, trr and delay: `nrs_crrn_quantum` and its like.
  *
- * Source: spec/lustre 3.3, measured A11. A value names the queue (`reg_quantum:64`), or goes to both; each start of the
- * policy begins with the defaults again.
+ * Source: spec/lustre 3.3, measured A11. A value names a queue (`reg_quantum:64`), or applies to both; each start of the policy
+ * resets the defaults.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -19,7 +19,7 @@ type Settings = RoundRobinSettings & DelaySettings
 
 export interface PolicyParameter {
   readonly policy: PolicyName
-  /** As in `reg_quantum:8`. */
+  /** Keyword, as in `reg_quantum:8`. */
   readonly word: string
   readonly key: keyof Settings
   /** Numbers: smallest and largest, and the width they are padded to. */
@@ -67,14 +67,14 @@ export const POLICY_PARAMETERS = {
 } as const satisfies Record<string, PolicyParameter>
 export type PolicyParameterName = keyof typeof POLICY_PARAMETERS
 
-/** What of a head they are read from and written to. */
+/** Head state that they are read from and written to. */
 interface TunedHead {
   refusal(policy: PolicyName): Errno | undefined
   slot(policy: PolicyName): { readonly settings: RoundRobinSettings | DelaySettings | undefined } | undefined
 }
 type TunedQueues = readonly { readonly queue: Queue; readonly heads: readonly TunedHead[] }[]
 
-/** The value as it is read, from CPT 0: the last queue decides between it and ENODEV, but delay is empty when it stopped. */
+/** Value as read, from CPT 0; the last queue determines ENODEV, except that delay is empty when stopped. */
 export function readSetting(p: PolicyParameter, queues: TunedQueues): Result<string, Errno> {
   let out = ''
   let last: Errno | undefined
@@ -91,13 +91,13 @@ export function readSetting(p: PolicyParameter, queues: TunedQueues): Result<str
 
 function parseValue(p: PolicyParameter, text: string): number | string | undefined {
   if (p.words) return p.words.includes(text) ? text : undefined
-  // As the kernel: digits count up to the first character that is none.
+  // As in the kernel: digits up to the first other character.
   const n = Number(/^\d{1,15}/.exec(text)?.[0] ?? NaN)
   const [least, most] = p.range ?? [0, 0]
   return n >= least && n <= most ? n : undefined
 }
 
-/** The text for each queue that is named, or for both when none is. */
+/** Text for each named queue, or for both if none is named. */
 function textsOf(p: PolicyParameter, value: string): Partial<Record<Queue, string>> {
   const named: Partial<Record<Queue, string>> = {}
   for (const queue of ['reg', 'hp'] as const) {
@@ -109,7 +109,7 @@ function textsOf(p: PolicyParameter, value: string): Partial<Record<Queue, strin
   return Object.keys(named).length === 0 ? { reg: bare, hp: bare } : named
 }
 
-/** Writes to all CPTs. Errors: EINVAL, ENODEV (no such queue, or the policy runs on none of those meant), EAGAIN. */
+/** Writes to all CPTs. Errors: EINVAL, ENODEV (no such queue, or the policy runs on none of the addressed queues), EAGAIN. */
 export function writeSetting(p: PolicyParameter, queues: TunedQueues, value: string): Result<undefined, Errno> {
   const texts = textsOf(p, value)
   const isOneQueue = queues.length === 1
@@ -129,7 +129,7 @@ export function writeSetting(p: PolicyParameter, queues: TunedQueues, value: str
       if (refused !== undefined) return fail(refused)
       const settings = head.slot(p.policy)?.settings as Settings
       const next: Settings = { ...settings, [p.key]: values.get(queue) }
-      // A delay's bounds may not cross.
+      // The minimum delay must not exceed the maximum.
       if (p.policy === 'delay' && next.min > next.max) return fail('EINVAL')
       Object.assign(settings, next)
       isDone = true

@@ -1,8 +1,7 @@
 /**
  * One policy on one head: its state, its argument, and the RPCs it holds or has in service.
  *
- * Source: spec/lustre 1.1, measured B8, B9. A policy that stops is `stopping` until its queued and its in-service RPCs are
- * gone.
+ * Source: spec/lustre 1.1, measured B8, B9. A stopped policy is `stopping` until its queued and in-service RPCs are gone.
  */
 import type { PolicyState } from '../lustre/nrs-policies.ts'
 import type { RuleDialect } from '../lustre/rule-dialect.ts'
@@ -13,12 +12,12 @@ import type { ScheduledRequest, Scheduler } from './scheduler.ts'
 import type { TbfHead } from './tbf-head.ts'
 import type { TbfType } from './tbf-type.ts'
 
-/** What a policy starts with. */
+/** Initial state of a started policy. */
 export interface StartedPolicy<R extends ScheduledRequest> {
   readonly scheduler: Scheduler<R>
-  /** Of tbf. */
+  /** tbf only. */
   readonly tbf?: { readonly head: TbfHead<R>; readonly type: TbfType }
-  /** Of the policies that can be tuned; they begin with the defaults at every start. */
+  /** Tunable policies only; reset to the defaults at every start. */
   readonly settings?: RoundRobinSettings | DelaySettings
 }
 
@@ -28,7 +27,7 @@ export class PolicySlot<R extends ScheduledRequest> {
   #state: PolicyState = 'stopped'
   #argument = ''
   #started: StartedPolicy<R> | undefined
-  /** What it held before it was started anew, oldest first; released before anything else. */
+  /** Schedulers from before a restart, oldest first; drained before anything else. */
   #left: Scheduler<R>[] = []
   #lost = 0
   #active = 0
@@ -42,7 +41,7 @@ export class PolicySlot<R extends ScheduledRequest> {
     return this.#state
   }
 
-  /** As it is printed; releases up to 2.15 go on printing it when the policy has stopped. */
+  /** As printed; releases up to 2.15 still print it when the policy has stopped. */
   get argument(): string {
     return this.#argument
   }
@@ -64,7 +63,7 @@ export class PolicySlot<R extends ScheduledRequest> {
     return n
   }
 
-  /** RPCs as they are counted, those that are lost for good among them. */
+  /** RPCs as counted by the server, including permanently lost ones. */
   get queued(): number {
     return this.waiting + this.#lost
   }
@@ -107,7 +106,7 @@ export class PolicySlot<R extends ScheduledRequest> {
     return request
   }
 
-  /** An RPC of this policy has been served. */
+  /** Reports that an RPC of this policy has been served. */
   finished(): void {
     this.#active--
     this.#settle()
@@ -119,15 +118,15 @@ export class PolicySlot<R extends ScheduledRequest> {
     this.#state = 'started'
   }
 
-  /** Asks it to stop: at once when it holds nothing. */
+  /** Requests a stop, which is immediate if it holds no RPCs. */
   stop(): void {
     this.#state = 'stopping'
     this.#settle()
   }
 
   /**
-   * Stops it so that it can be started anew at once. Since 2.16 the writer waits until what it holds has been served; here
-   * that goes on behind the new start. Releases up to 2.15 do not wait, and lose what is queued.
+   * Stops it for an immediate restart. Since 2.16 the writer waits until its RPCs have been served; here they drain after the
+   * new start. Releases up to 2.15 do not wait, and lose queued RPCs.
    */
   replace(): void {
     if (this.#rules.waitsOnRestart) {

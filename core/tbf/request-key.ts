@@ -1,7 +1,7 @@
-/** What TBF classifies an RPC by, and the key of its class. */
+/** Fields by which TBF classifies an RPC, and the key of its class. */
 import { RULE_FIELDS, type RuleField } from '../lustre/rule-dialect.ts'
 
-/** What of an RPC the scheduler looks at. */
+/** Fields of an RPC that the scheduler reads. */
 export interface RequestKey {
   /** At most 31 bytes; empty for an RPC without one. */
   readonly jobId: string
@@ -13,11 +13,11 @@ export interface RequestKey {
   readonly uid?: number
   readonly gid?: number
   readonly projid?: number
-  /** Id of the nodemap that the client falls in; absent: no `nodemap={...}` matches. */
+  /** Id of the client's nodemap; absent: no `nodemap={...}` matches. */
   readonly nodemap?: number
 }
 
-/** What an RPC carries for an id that it does not know. */
+/** Value of an unknown id in an RPC. */
 export const UNKNOWN_ID = 0xffff_ffff
 
 export type Field = RuleField

@@ -1,13 +1,13 @@
 /**
- * The policies that take turns: `crrn` between clients, `orr` between objects, `trr` between targets.
+ * The round-robin policies: `crrn` over clients, `orr` over objects, `trr` over targets.
  *
- * Source: spec/lustre 3.3. A turn is at most a quantum of RPCs. Deviation: RPCs of a turn leave in the order of their
+ * Source: spec/lustre 3.3. A round serves at most a quantum of RPCs. Deviation: RPCs of a round leave in the order of their
  * arrival; servers order those of an object by offset.
  */
 import { Ring } from '../base/ring.ts'
 import type { ScheduledRequest, Scheduler } from './scheduler.ts'
 
-/** Which RPCs `orr` and `trr` take; the others go to the fallback. */
+/** RPCs that `orr` and `trr` schedule; all others go to the fallback. */
 export const SUPPORTED = {
   reads: ['ost_read'],
   writes: ['ost_write'],
@@ -17,7 +17,7 @@ export type Supported = keyof typeof SUPPORTED
 
 export interface RoundRobinSettings {
   quantum: number
-  /** Meaningless to `crrn`. */
+  /** Ignored by `crrn`. */
   supported: Supported
   offsetType: 'physical' | 'logical'
 }
@@ -25,12 +25,12 @@ export interface RoundRobinSettings {
 export class RoundRobin<R extends ScheduledRequest> implements Scheduler<R> {
   readonly #by: 'nid' | 'object' | 'target'
   readonly #settings: Readonly<RoundRobinSettings>
-  /** Whoever has RPCs waiting; the one whose turn it is stands first. */
+  /** Keys with waiting RPCs; the current one is first. */
   readonly #turns = new Map<string, Ring<R>>()
   #taken = 0
   #queued = 0
 
-  /** @param settings  read at every dequeue, so that they can be changed while it runs. */
+  /** @param settings  read at every dequeue, so that they can be changed at run time. */
   constructor(by: 'nid' | 'object' | 'target', settings: Readonly<RoundRobinSettings>) {
     this.#by = by
     this.#settings = settings

@@ -1,14 +1,14 @@
 /**
- * RPCs by name, as `opcode={...}` takes them, with their numbers.
+ * RPC names, as used in `opcode={...}`, with their numbers.
  *
- * Source: spec/lustre 1.2 and the numbering of the wire protocol. Numbers of 128 and more are taken by every release and
+ * Source: spec/lustre 1.2 and the numbering of the wire protocol. Numbers of 128 and more are accepted by every release and
  * mishandled: the number is set as a bit in a map of some 95 RPCs.
  */
 
 /** From this number on, naming an RPC in a rule makes a server write outside its map of RPCs. */
 export const UNSAFE_OPCODE = 128
 
-/** Names by their number; a name that stands for no RPC any more is still known to servers. */
+/** Names by number; servers still accept names of obsolete RPCs. */
 const RANGES: readonly (readonly [first: number, names: string])[] = [
   [
     0,

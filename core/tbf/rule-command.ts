@@ -1,5 +1,5 @@
 /**
- * The commands written to `nrs_tbf_rule`: `[reg|hp] start NAME CONDS [PAIRS] | change NAME PAIRS | stop NAME`.
+ * Commands written to `nrs_tbf_rule`: `[reg|hp] start NAME CONDS [PAIRS] | change NAME PAIRS | stop NAME`.
  *
  * Source: spec/lustre 1.2, with its order of checks: length, selector and space, queue, verb, name, conditions, pairs.
  */
@@ -29,34 +29,34 @@ export type RuleCommand = { readonly queue: Queue | undefined; readonly name: st
       readonly verb: 'start'
       /** As typed, leading blanks included. */
       readonly conditions: string
-      /** The same, read; absent when the type that runs was not given. */
+      /** Parsed conditions; absent if the running type is unknown. */
       readonly parsed?: Conditions
     } & Pairs)
   | ({ readonly verb: 'change' } & Pairs)
   | { readonly verb: 'stop' }
 )
 
-/** What a value is read against. */
+/** Context for parsing a value. */
 export interface RuleGrammar {
   /** The release; the development line when absent. */
   readonly rules?: RuleDialect
-  /** Type that runs on the queues meant; null = TBF does not run; absent: conditions are not looked into. */
+  /** Type that runs on the addressed queues; null = TBF does not run; absent: conditions are not parsed. */
   readonly type?: TbfType | null
   readonly nodemaps?: Nodemaps | undefined
-  /** Whether the service has a high-priority queue; true when absent. */
+  /** True if the service has a high-priority queue; default true. */
   readonly hp?: boolean
 }
 
 type Verb = RuleCommand['verb']
 const VERBS: readonly string[] = ['start', 'change', 'stop'] satisfies Verb[]
 
-/** What is wrong with a rule's name; undefined when nothing is. */
+/** Fault of a rule's name; undefined if it is valid. */
 export function nameFault(p: Piece, rules: RuleDialect): RuleFault | undefined {
   const name = p.text
   const bad = (at: number, length: number, why: string, errno?: 'ENAMETOOLONG'): RuleFault =>
     fault(p.at + at, length, why, errno).error
   if (name === '' && rules.checksNames) return bad(0, 0, 'a rule needs a name')
-  // A bad byte among the first 16 wins over the length; releases that do not check the length look at all of them.
+  // An invalid byte among the first 16 takes precedence over the length; releases that do not check the length check all bytes.
   const looked = rules.checksNames ? RULE_NAME_MAX + 1 : name.length
   for (let i = 0; i < Math.min(name.length, looked); i++) {
     if (!isWordByte(name[i] as string)) return bad(i, 1, `${shown(name[i] as string)} cannot be in a rule's name`)
@@ -117,7 +117,7 @@ function parsePair(
   return undefined
 }
 
-/** Pairs are parted by exactly one blank; one more at the end is tolerated. All their faults are EINVAL. */
+/** Pairs are separated by exactly one blank; a trailing one is tolerated. All their faults are EINVAL. */
 function parsePairs(p: Piece, verb: Verb, rules: RuleDialect): Result<Pairs, RuleFault> {
   const pairs = { rate: undefined, rank: undefined, realtime: false }
   const words = split(p, ' ')
@@ -129,7 +129,7 @@ function parsePairs(p: Piece, verb: Verb, rules: RuleDialect): Result<Pairs, Rul
   return ok(pairs)
 }
 
-/** Where conditions end: at the last closing brace, with a blank or nothing behind it. */
+/** Splits off the conditions, which end at the last closing brace followed by a blank or the end. */
 function splitStart(tail: Piece): Result<readonly [conditions: Piece, pairs: Piece], RuleFault> {
   const brace = tail.text.lastIndexOf('}')
   if (brace < 0) {
@@ -165,7 +165,7 @@ function parseStart(
   return ok({ verb: 'start', ...head, conditions: conditions.text, ...(parsed ? { parsed } : {}), ...pairs.value })
 }
 
-/** Reads one value written to nrs_tbf_rule. Faults have offsets in `value`; their errno is the server's. */
+/** Parses one value written to nrs_tbf_rule. Faults have offsets in `value`; their errno is the server's. */
 export function parseRuleCommand(value: string, grammar: RuleGrammar = {}): Result<RuleCommand, RuleFault> {
   const rules = grammar.rules ?? RULE_DIALECTS.dev
   if (value.length > COMMAND_MAX) {
@@ -189,7 +189,7 @@ export function parseRuleCommand(value: string, grammar: RuleGrammar = {}): Resu
     }
     ;[verb, rest] = splitOnce(rest, ' ') ?? [rest, cut(rest, rest.text.length)]
   }
-  // The name is asked for before the verb is looked at, but a wrong verb says more.
+  // A server checks the name before the verb, but a wrong verb is the more helpful message.
   const isVerb = (text: string): text is Verb => VERBS.includes(text)
   if (!isVerb(verb.text)) {
     return inPart(

@@ -1,4 +1,4 @@
-/** Why a value cannot be written: the errno a server answers, and the place and the words for whoever typed it. */
+/** Fault of a value that cannot be written: the server's errno, the place, and a message for the user. */
 import { fail } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
 
@@ -7,14 +7,14 @@ export type CommandPart = 'queue' | 'verb' | 'name' | 'conditions' | 'rate' | 'r
 
 export interface RuleFault {
   readonly errno: Errno
-  /** Offset in the text that was handed in, and how many characters are meant; 0 = something is missing there. */
+  /** Offset in the input text, and length of the marked text; 0 = something is missing there. */
   readonly at: number
   readonly length: number
-  /** Plain words, for example `rate 0 is below 1`. */
+  /** Message, for example `rate 0 is below 1`. */
   readonly why: string
-  /** Absent where the text is not a command at all. */
+  /** Absent if the text is not a command at all. */
   readonly part?: CommandPart
-  /** A server takes it and mishandles it; Sluice does not send it. */
+  /** Accepted and mishandled by servers; Sluice does not send it. */
   readonly ours?: true
 }
 
@@ -25,14 +25,14 @@ export const fault = (
   errno: Errno = 'EINVAL',
 ): { readonly ok: false; readonly error: RuleFault } => fail({ errno, at, length, why })
 
-/** The same fault, for a text that the one it was found in is a piece of. */
+/** Moves a fault found in a piece of a text to the offsets of the whole text. */
 export const moved = (f: RuleFault, by: number, part?: CommandPart): RuleFault => ({
   ...f,
   at: f.at + by,
   ...(part === undefined || f.part !== undefined ? {} : { part }),
 })
 
-/** Text as it stands in a sentence: what cannot be read is escaped, what is long is cut. */
+/** Text as quoted in a message: unprintable characters escaped, long text cut. */
 export function shown(text: string): string {
   const cut = text.length > 40 ? `${text.slice(0, 40)}...` : text
   const plain = cut.replace(/[^\x21-\x7e]/g, (c) =>
@@ -41,7 +41,7 @@ export function shown(text: string): string {
   return plain === '' || plain.startsWith(' ') || plain.endsWith(' ') ? `"${plain}"` : plain
 }
 
-/** Edits that make one word of the other, counting two swapped neighbours as one. */
+/** Edit distance of two words, counting two swapped neighbours as one edit. */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, i) => i)
@@ -64,7 +64,7 @@ function distance(a: string, b: string): number {
   return last[b.length] as number
 }
 
-/** `, nearest is X` for the candidate that was probably meant; nothing when none is near. */
+/** `, nearest is X` for the candidate that was probably meant; '' if none is close. */
 export function nearest(word: string, candidates: readonly string[]): string {
   if (word.length > 40) return ''
   const typed = word.toLowerCase()

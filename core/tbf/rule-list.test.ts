@@ -30,7 +30,7 @@ describe('RuleList', () => {
     expect(names(rules)).toBe('b d a c default')
     rules.change('a', { rank: 'a' })
     expect(names(rules)).toBe('b d a c default')
-    // Even default itself goes where it is told; what it leaves behind is matched all the same.
+    // Even `default` can be moved; rules behind it are matched all the same.
     rules.change('default', { rank: 'b' })
     expect(names(rules)).toBe('default b d a c')
     expect(rules.match({ jobId: 'c', nid: '0@lo' }).name).toBe('c')

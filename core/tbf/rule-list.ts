@@ -1,9 +1,9 @@
 /**
  * The rules of one queue on one CPT, in match order: the newest first, `default` last.
  *
- * Source: spec/lustre 2.4. A start bumps the list's sequence, which makes classes look for a better rule at their next
- * RPC; a change of rate bumps the rule's generation, which resets the buckets of its classes; a change of rank does
- * neither, so known classes keep their rule.
+ * Source: spec/lustre 2.4. A start bumps the list's sequence, which makes classes look for a better rule at their next RPC; a
+ * change of rate bumps the rule's generation, which resets the buckets of its classes; a change of rank does neither, so known
+ * classes keep their rule.
  */
 import { fail, ok, type Result } from '../base/result.ts'
 import type { Errno } from '../lustre/errno.ts'
@@ -16,18 +16,18 @@ export interface Rule {
   rate: number
   readonly depth: number
   readonly realtime: boolean
-  /** Bumped by every change of rate, an unchanged one too. */
+  /** Bumped by every change of rate, even to the same value. */
   generation: number
   /** Classes attached, idle ones included. */
   ref: number
   stopped: boolean
-  /** What its classes run at since its last change; made when the first one asks. */
+  /** Bucket terms since the last change of the rule; created on first use. */
   terms: RuleTerms | undefined
-  /** Rules that come earlier in the list have smaller ones. */
+  /** Sort key: smaller for rules earlier in the list. */
   place: number
 }
 
-/** A rule's setting as it was at one of its generations. */
+/** A rule's setting at one of its generations. */
 export class RuleTerms extends BucketTerms {
   readonly rule: Rule
   readonly generation: number
@@ -50,29 +50,34 @@ export const LUSTRE_DEFAULTS: RuleDefaults = { rate: 10_000, depth: 3 }
 
 const NEW = { generation: 0, ref: 0, stopped: false, terms: undefined, place: 0 }
 
-/** Bytes of a name that are kept; only releases that do not check names are handed longer ones. */
+/** Bytes kept of a name; only releases that do not check names can have longer ones. */
 const NAME_KEPT = 15
 
-/** The list as `match` looks at it: for each job the first rule that names it alone, and the rules that match by more in order. */
+/**
+ * Index for `match`: for each job the first rule that names exactly this job, and all rules with other conditions, in order.
+ */
 interface MatchIndex {
   readonly byJob: Map<string, Rule>
   readonly others: readonly Rule[]
-  /** Whether a rule stands behind another one that names a job of it. */
+  /** True if two rules name the same job. */
   hasHidden: boolean
 }
 
 export class RuleList {
   readonly #defaults: RuleDefaults
   readonly #fallback: Rule
-  /** The list from its end, so that a start is a push; stopped rules stay until they are half of it or somebody looks at all. */
+  /**
+   * The list in reverse order, so that a start is a push; stopped rules are purged when they are half of it or the whole list
+   * is read.
+   */
   #backwards: Rule[]
   #stopped = 0
-  /** The list as others see it, since its last change. */
+  /** The list in match order, cached until the next change. */
   #forwards: readonly Rule[] | undefined
   #sequence = 0
   #index: MatchIndex | undefined
   readonly #byName = new Map<string, Rule>()
-  /** Names that were cut to the same: then the first in the list is meant. */
+  /** True if truncation made two names equal; the first in the list is meant then. */
   #hasTwins = false
 
   /** @param defaults  read at every start, so that they can be changed in place. */
@@ -93,7 +98,7 @@ export class RuleList {
     return this.#backwards
   }
 
-  /** Number of starts so far; a class that matched at an older one looks again. */
+  /** Number of starts so far; a class that matched at an older one matches again. */
   get sequence(): number {
     return this.#sequence
   }
@@ -108,9 +113,9 @@ export class RuleList {
   }
 
   /**
-   * First rule in list order that matches; `default` when none does, wherever it stands.
+   * First rule in list order that matches; `default` if none does, wherever `default` is.
    *
-   * @complexity O(rules that match by more than single job ids), whatever the number of the others.
+   * @complexity O(rules with conditions other than single job ids), independent of the number of single-job rules.
    */
   match(request: RequestKey): Rule {
     const { byJob, others } = (this.#index ??= this.#makeIndex())
@@ -137,7 +142,10 @@ export class RuleList {
     return index
   }
 
-  /** Puts a rule into the list, at its head or before another one; the index follows where it goes first and names single jobs. */
+  /**
+   * Inserts a rule at the head or before another one; the index is updated if it becomes the first and names single jobs, else
+   * discarded.
+   */
   #insert(rule: Rule, before: Rule | undefined): void {
     const list = before ? this.#standing() : this.#backwards
     const first = list.at(-1) as Rule
@@ -157,7 +165,9 @@ export class RuleList {
     }
   }
 
-  /** Takes a rule out of the list; the index follows where it names single jobs and hides no other one. */
+  /**
+   * Removes a rule from the list; the index is updated if the rule names single jobs and hides no other one, else discarded.
+   */
   #remove(rule: Rule): void {
     this.#forwards = undefined
     if (!rule.stopped) this.#backwards.splice(this.#backwards.indexOf(rule), 1)
@@ -184,7 +194,7 @@ export class RuleList {
     return ok(rule)
   }
 
-  /** Changes rate, then rank; a rate that was applied stays when the rank is unknown. Errors: ENOENT. */
+  /** Changes rate, then rank; the rate change persists if the rank is unknown. Errors: ENOENT. */
   change(name: string, options: { rate?: number | undefined; rank?: string | undefined }): Result<Rule, Errno> {
     const rule = this.find(name)
     if (!rule) return fail('ENOENT')
@@ -201,7 +211,7 @@ export class RuleList {
     return ok(rule)
   }
 
-  /** Takes a rule off the list; an unknown name is success. Errors: EPERM for `default`. */
+  /** Removes a rule; an unknown name is a success. Errors: EPERM for `default`. */
   stop(name: string): Result<undefined, Errno> {
     if (name === this.#fallback.name) return fail('EPERM')
     const rule = this.find(name)

@@ -1,8 +1,8 @@
-/** What a policy needs of the room that holds its RPCs. */
+/** Interface of a scheduling policy, and the RPCs that it schedules. */
 import type { RequestKey } from './request-key.ts'
 import { Ring } from '../base/ring.ts'
 
-/** An RPC with what the policies beside TBF look at. */
+/** RPC with the fields that policies other than TBF use. */
 export interface ScheduledRequest extends RequestKey {
   /** Object that it reads or writes, for `orr`. */
   readonly object?: string
@@ -13,12 +13,12 @@ export interface ScheduledRequest extends RequestKey {
 export interface Scheduler<R extends ScheduledRequest> {
   /** RPCs waiting. */
   readonly queued: number
-  /** Earliest instant at which `dequeue` can succeed: 0 = now, Infinity when nothing is queued. */
+  /** Earliest time at which `dequeue` can succeed: 0 = now, Infinity when nothing is queued. */
   readonly wakeAt: number
-  /** Whether the policy wants this RPC; what it does not want goes to the fallback. Absent: it wants all. */
+  /** True if the policy schedules this RPC; others go to the fallback. Absent: it schedules all. */
   accepts?(request: R): boolean
   enqueue(now: number, request: R): void
-  /** @param force  the policy is stopping: it gives an RPC when it has one. */
+  /** @param force  the policy is stopping: it releases an RPC if it has one. */
   dequeue(now: number, force?: boolean): R | undefined
 }
 

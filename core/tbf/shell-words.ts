@@ -1,18 +1,18 @@
-/** Words of a command line as a person pastes it: quotes are taken off, and what a shell would trip over is tolerated. */
+/** Splits a pasted command line into words: removes quotes and tolerates text that a shell would reject. */
 
 export interface ShellWord {
   readonly text: string
   /** Offset in the line. */
   readonly at: number
-  /** Whether any of it was quoted. */
+  /** True if any of it was quoted. */
   readonly isQuoted: boolean
 }
 
-/** Redirections and pipes that stand alone between blanks, in the way people write them. */
+/** True for redirections and pipes between blanks. */
 export const isOperator = (w: ShellWord): boolean =>
   !w.isQuoted && ['>', '>>', '|', '<<<', ';', '&&', '||', '2>&1'].includes(w.text)
 
-/** Splits a line; `isOpen` when a quote was never closed, which then reaches to the end. */
+/** Splits a line; `isOpen` if a quote is unterminated, which then extends to the end. */
 export function splitWords(line: string): { words: ShellWord[]; isOpen: boolean } {
   const words: ShellWord[] = []
   let isOpen = false

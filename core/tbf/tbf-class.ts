@@ -3,12 +3,12 @@ import { TokenBucket } from './bucket.ts'
 import { Ring } from '../base/ring.ts'
 import type { RuleTerms } from './rule-list.ts'
 
-// It is a bucket rather than has one, and shares its terms: with thousands of classes, every cache line of one counts.
+// A class extends its bucket instead of owning one, and shares its terms: with thousands of classes, every cache line counts.
 export class TbfClass<R> extends TokenBucket<RuleTerms> {
-  /** Its number in the head; given again when it is dropped. */
+  /** Number in the head; reused after the class is dropped. */
   readonly id: number
   #sequence: number
-  /** The RPC that goes next; the ring behind it is made for the second one. */
+  /** The next RPC; the ring behind it is created for the second one. */
   #next: R | undefined
   #behind: Ring<R> | undefined
 
@@ -19,17 +19,17 @@ export class TbfClass<R> extends TokenBucket<RuleTerms> {
     terms.rule.ref++
   }
 
-  /** Whether a rule was started since the last match, or the rule it has was stopped. */
+  /** True if a rule was started since the last match, or its rule was stopped. */
   mustMatch(sequence: number): boolean {
     return this.#sequence !== sequence || this.terms.rule.stopped
   }
 
-  /** Whether the rule it has was changed since. */
+  /** True if its rule was changed since the last match. */
   get isOutdated(): boolean {
     return this.terms.generation !== this.terms.rule.generation
   }
 
-  /** Notes that it was matched; its bucket starts full when the terms are other ones. */
+  /** Records a match; resets the bucket to full if the terms changed. */
   follow(now: number, terms: RuleTerms, sequence: number): void {
     this.#sequence = sequence
     if (terms === this.terms) return
@@ -52,7 +52,7 @@ export class TbfClass<R> extends TokenBucket<RuleTerms> {
     else (this.#behind ??= new Ring<R>()).push(request)
   }
 
-  /** Takes the oldest RPC of a class that has one. */
+  /** Takes the oldest RPC of a non-empty class. */
   shift(): R {
     const request = this.#next as R
     this.#next = this.#behind?.shift()

@@ -1,8 +1,8 @@
 /**
- * Enqueue plus dequeue through one TBF head, by number of classes, beside a binary heap of requests without any policy.
+ * Enqueue plus dequeue through one TBF head, by number of classes, compared with a binary heap of requests without any policy.
  *
  * `tbf.rpc.N-classes`: every class has RPCs waiting all the time, at rates of five rules. `tbf.idle`: each RPC finds its class
- * idle and leaves it idle. `tbf.churn`: so many classes that each RPC finds its class forgotten.
+ * idle and leaves it idle. `tbf.churn`: so many classes that each RPC finds its class evicted.
  */
 import type { Bench, Growth } from '../../bench/measure.ts'
 import { parseRuleCommand } from './rule-command.ts'
@@ -20,7 +20,7 @@ interface Request {
 const requestOf = (i: number): Request => ({ jobId: `job.${i}`, nid: '10.0.0.1@tcp' })
 const rateOf = (i: number): number => RATES[i % 10] ?? RATES[0]
 
-/** RPC/s over RPCS calls of `one`, after as many as are needed to stand in the middle of things. */
+/** RPC/s over RPCS calls of `one`, after `before` calls to reach a steady state. */
 function timed(now: Clock, before: number, one: () => void): number {
   for (let i = 0; i < before; i++) one()
   const began = now()
@@ -68,7 +68,7 @@ function idle(classes: number, jobidCacheSize: number, now: Clock): number {
   })
 }
 
-/** The classes' RPCs in a binary heap by deadline, taken and put back at their rate: no classes, no buckets, no rules. */
+/** RPCs in a binary heap by deadline, removed and reinserted at their rate: no classes, no buckets, no rules. */
 function plainHeap(classes: number, now: Clock): number {
   interface Item {
     readonly request: Request
@@ -116,7 +116,8 @@ export const benches: readonly (Bench | Growth)[] = [
     run: (now: Clock) => busy(n, now),
     baseline: (now: Clock) => plainHeap(n, now),
     ...(n === 10_000 && { must: { least: 1_000_000 } }),
-    ...{ runs: 5, note: 'Enqueue and dequeue through one head; all classes have RPCs waiting.' },
+    runs: 5,
+    note: 'Enqueue and dequeue through one head; all classes have RPCs waiting.',
     beside: 'A binary heap of requests, without classes, buckets or rules.',
     limit: 'One look-up of the class by job id and one move in the heap of deadlines.',
   })),
@@ -135,13 +136,22 @@ export const benches: readonly (Bench | Growth)[] = [
     limit: 'A class is made and matched against the rules for every RPC.',
   },
   {
-    ...{ id: 'tbf.growth', unit: 'log power', sizes: SIZES, axis: 'log', runs: 5, must: { most: 1 } },
+    id: 'tbf.growth',
+    unit: 'log power',
+    sizes: SIZES,
+    axis: 'log',
+    runs: 5,
+    must: { most: 1 },
     cost: (now: Clock, classes: number) => 1e9 / busy(classes, now),
     note: 'Time of one RPC through a head by its classes; 1 is logarithmic.',
     limit: CACHES,
   },
   {
-    ...{ id: 'tbf.growth.plain-heap', unit: 'log power', sizes: SIZES, axis: 'log', runs: 5 },
+    id: 'tbf.growth.plain-heap',
+    unit: 'log power',
+    sizes: SIZES,
+    axis: 'log',
+    runs: 5,
     cost: (now: Clock, classes: number) => 1e9 / plainHeap(classes, now),
     note: 'The same of a binary heap of requests without classes, buckets or rules.',
     limit: CACHES,

@@ -21,7 +21,7 @@ function rule(head: TbfHead<Request>, ...commands: readonly string[]): void {
   }
 }
 
-/** Everything that may go at one instant. */
+/** All RPCs that can be released at one time. */
 function drain(head: TbfHead<Request>, now: number): string[] {
   const out: string[] = []
   for (let r = head.dequeue(now); r; r = head.dequeue(now)) out.push(r.jobId)
@@ -80,7 +80,7 @@ describe('TbfHead', () => {
       expect(head.wakeAt).toBe(0.3 * S)
       expect(drain(head, 0.3 * S)).toEqual(['y', 'y', 'y'])
       expect(head.wakeAt).toBe(0.5 * S)
-      // An unlimited class is there 0.1 ms later.
+      // An unlimited class arrives 0.1 ms later.
       head.enqueue(0.4 * S, request('other'))
       expect(head.wakeAt).toBe(0.4 * S + 100_000)
       expect(drain(head, 0.4 * S + 100_000)).toEqual(['other'])
@@ -90,7 +90,7 @@ describe('TbfHead', () => {
       const head = throttled()
       head.enqueue(0.1 * S, request('z'))
       expect(head.wakeAt).toBe(1 * S)
-      // It was full all the time, and goes as soon as it is its turn to be looked at.
+      // It was full all the time, and is released as soon as it is the root.
       expect(drain(head, 0.999 * S)).toEqual([])
       expect(drain(head, 1 * S)).toEqual(['x', 'z'])
     })
@@ -113,7 +113,7 @@ describe('TbfHead', () => {
       head.enqueue(0.1 * S, request('z'))
       expect(drain(head, 0.1 * S)).toEqual([])
       head.enqueue(0.2 * S, request('x'))
-      // The deadline of x goes back by its first RPC, so that z is looked at.
+      // The deadline of x moves back with its first RPC, so that z is examined.
       expect(drain(head, 0.2 * S)).toEqual(['x', 'z', 'x', 'x'])
     })
   })
@@ -141,7 +141,7 @@ describe('TbfHead', () => {
     expect(drain(head, 1.1 * S)).toHaveLength(3)
   })
 
-  it('lets a rule that is started again under the same name take its classes anew', () => {
+  it('lets a rule that is started again under the same name match its classes again', () => {
     const head = new TbfHead<Request>(['jobid'])
     rule(head, 'start r jobid={j} rate=1')
     for (let i = 0; i < 9; i++) head.enqueue(0, request('j'))
@@ -177,13 +177,13 @@ describe('TbfHead', () => {
     const use = (job: string): number => {
       for (let i = 0; i < 4; i++) head.enqueue(now, request(job))
       const n = drain(head, now).length
-      // What has no token yet is waited for, so that the class is idle again.
+      // Waits for missing tokens, so that the class is idle again.
       while (head.queued > 0) drain(head, (now = head.wakeAt))
       return n
     }
     for (let i = 0; i < most; i++) expect(use(`j${i}`)).toBe(3)
     expect(refs(head).r).toBe(most)
-    // j0 is used last but one and keeps its bucket, which is empty; j1 is forgotten and starts full.
+    // j0 was used last but one and keeps its bucket, which is empty; j1 is evicted and starts full.
     use('j0')
     expect(use('one more')).toBe(3)
     expect(refs(head).r).toBe(left)
@@ -321,10 +321,10 @@ describe('TbfHead', () => {
     )
   })
 
-  it('starves nobody: each RPC goes within what its rate and the RPCs of its class before it need', () => {
+  it('starves no RPC: each RPC goes within what its rate and the RPCs of its class before it need', () => {
     interface Sent extends Request {
       readonly at: number
-      /** RPCs of its class that waited when it came. */
+      /** RPCs of its class that waited at its arrival. */
       readonly before: number
     }
     const jobs = ['a', 'b', 'c', 'd', 'e'] as const

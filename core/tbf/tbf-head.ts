@@ -1,14 +1,14 @@
 /**
  * The TBF policy on one queue of one CPT: classifies RPCs, keeps one bucket per class, and releases them by deadline.
  *
- * Source: spec/lustre 2.1-2.4. Only the class at the heap's root is examined: while it has no token the whole head is
- * throttled until a one-shot timer at its C + N. What an arrival does to a throttled head:
- * - a class that was idle moves the timer to its own deadline, if that is earlier, and is not released before: a new class
- *   of R RPC/s gets its burst 1/R later, an unlimited one 0.1 ms later, one that idled for 1/R when the timer can fire. No
- *   class loses any of its rate by this (part 2, 5); an unlimited neighbour pays the timer's latency (part 2, 8: 1100
- *   instead of 1300/s). One with a later deadline waits for the timer (part 2, 5: 84, 81, 81 RPCs of three equal jobs);
- * - a class that is reset and is the root is released at once. The sheet does not say so, servers do: 3 RPCs within 20 ms of
- *   the first arrival after a change (part 2, 3); 19 and 17 RPCs in the second in which a class came from 5/s to 20/s
+ * Source: spec/lustre 2.1-2.4. Only the class at the heap's root is examined: while it has no token the whole head is throttled
+ * until a one-shot timer at its C + N. Effects of an arrival on a throttled head:
+ * - a class that was idle moves the timer to its own deadline, if that is earlier, and is not released before: a new class of
+ *   R RPC/s gets its burst 1/R later, an unlimited one 0.1 ms later, one that idled for 1/R when the timer can fire. No class
+ *   loses any of its rate by this (part 2, 5); an unlimited neighbour pays the timer's latency (part 2, 8: 1100 instead of
+ *   1300/s). One with a later deadline waits for the timer (part 2, 5: 84, 81, 81 RPCs of three equal jobs);
+ * - a class that is reset and is the root is released at once. The sheet does not mention this, servers do it: 3 RPCs within
+ *   20 ms of the first arrival after a change (part 2, 3); 19 and 17 RPCs in the second in which a class came from 5/s to 20/s
  *   (part 2, 4), where waiting for the old timer would give 16 and 13.
  */
 import { fail, ok, type Result } from '../base/result.ts'
@@ -28,20 +28,20 @@ export class TbfHead<R extends RequestKey> {
   readonly #module: TbfModule
   readonly #rules: RuleList
   readonly #classes: ClassIndex<TbfClass<R>>
-  /** Classes by number; numbers of dropped ones are given again. */
+  /** Classes by number; numbers of dropped ones are reused. */
   readonly #numbered: (TbfClass<R> | undefined)[] = []
   readonly #keys: ClassKey[] = []
   readonly #free: number[] = []
   readonly #idle = new IdleList()
   readonly #heap = new DeadlineHeap()
   #queued = 0
-  /** What the timer was last set for, and when it fires; the head is throttled before that. */
+  /** Time that the timer was last set for, and time at which it fires; the head is throttled before that. */
   #timerAt = 0
   #firesAt = 0
 
   /**
-   * @param fields  the TBF type: what makes a class key and what rules may match by.
-   * @param module  read live, but for the rate and depth of rules that are already there.
+   * @param fields  the TBF type: fields of a class key and of rule conditions.
+   * @param module  read live, except the rate and depth of existing rules.
    */
   constructor(fields: readonly Field[], module: TbfModule = LUSTRE_DEFAULTS) {
     this.fields = fields
@@ -60,14 +60,14 @@ export class TbfHead<R extends RequestKey> {
   }
 
   /**
-   * Earliest instant at which `dequeue` can succeed, not after now when it may now; Infinity when nothing is queued. A caller
-   * with an idle service thread sets its timer to this; the lateness of the server's own timer is in it.
+   * Earliest time at which `dequeue` can succeed, not after now if it can now; Infinity when nothing is queued. A caller with
+   * an idle service thread sets its timer to this; the latency of the server's own timer is included.
    */
   get wakeAt(): number {
     return this.#queued === 0 ? Infinity : this.#firesAt
   }
 
-  /** Carries out a rule command on this head. Errors as in spec/lustre 1.2. */
+  /** Executes a rule command on this head. Errors as in spec/lustre 1.2. */
   command(c: RuleCommand): Result<undefined, Errno> {
     if (c.verb === 'stop') return this.#rules.stop(c.name)
     if (c.verb === 'change') {
@@ -81,9 +81,9 @@ export class TbfHead<R extends RequestKey> {
   }
 
   /**
-   * Takes an arriving RPC into its class.
+   * Adds an arriving RPC to its class.
    *
-   * @complexity O(log of the classes that have RPCs waiting); allocates nothing for a class that is known.
+   * @complexity O(log of the classes that have RPCs waiting); allocates nothing for a known class.
    */
   enqueue(now: number, request: R): void {
     const c = this.#classes.get(request) ?? this.#admit(now, request)
@@ -97,7 +97,7 @@ export class TbfHead<R extends RequestKey> {
     else if (c.terms !== terms && this.#heap.root === c.id) this.#firesAt = 0
   }
 
-  /** A class that was idle joins the heap. */
+  /** Adds an idle class to the heap. */
   #wake(now: number, c: TbfClass<R>): void {
     this.#idle.remove(c.id)
     const deadline = c.due
@@ -125,13 +125,13 @@ export class TbfHead<R extends RequestKey> {
         if (this.#heap.root !== root) continue
       }
       this.#setTimer(now, due)
-      // At C + N the floor may still give no token (R that does not divide 1e9): the timer fires again, a ns later at least.
+      // At C + N the floor may still give no token (R that does not divide 1e9): the timer fires again, at least 1 ns later.
       if (this.#firesAt === now) this.#firesAt++
       return undefined
     }
   }
 
-  /** Takes the oldest RPC of the root, which has a token for it. */
+  /** Removes and returns the oldest RPC of the root, which has a token for it. */
   #release(now: number, c: TbfClass<R>): R {
     const request = c.shift()
     this.#queued--
@@ -148,7 +148,7 @@ export class TbfHead<R extends RequestKey> {
     this.#firesAt = Math.max(at, now) + (this.#module.timerLatencyNs ?? 0)
   }
 
-  /** What classes of a rule run at now: one object for all of them. */
+  /** Current terms of a rule's classes: one shared object. */
   #termsOf(rule: Rule): RuleTerms {
     if (rule.terms?.generation !== rule.generation) rule.terms = new RuleTerms(rule)
     return rule.terms
@@ -163,7 +163,7 @@ export class TbfHead<R extends RequestKey> {
     return c
   }
 
-  /** Beyond the cache size the oldest idle classes go, down to three quarters of it. */
+  /** Evicts the oldest idle classes above the cache size, down to three quarters of it. */
   #forgetIdle(): void {
     const most = this.#module.jobidCacheSize ?? JOBID_CACHE_SIZE
     if (this.#idle.size <= most) return

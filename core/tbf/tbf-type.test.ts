@@ -30,7 +30,7 @@ describe('the type of TBF', () => {
     expect(isSameType(typeOf(['nid']), typeOf(['jobid', 'nid']))).toBe(false)
   })
 
-  it('names the word that is meant', () => {
+  it('names the closest field', () => {
     expect(parseTbfType('jobid+opcod')).toMatchObject({
       error: { at: 6, length: 5, why: 'unknown type opcod, nearest is opcode' },
     })

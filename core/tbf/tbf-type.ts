@@ -1,5 +1,5 @@
 /**
- * The argument of the policy `tbf`: what makes a class, and what rules may match by.
+ * The argument of the policy `tbf`: the fields of a class key and of rule conditions.
  *
  * Source: spec/lustre 1.1, measured A5, A6.
  */
@@ -11,13 +11,13 @@ import { fault, nearest, shown, type RuleFault } from './rule-fault.ts'
 
 /** The kernel keeps a policy's argument in 16 bytes with the NUL. */
 export const ARGUMENT_MAX = 15
-/** TBF's own limit where the argument is handed on unchecked (releases up to 2.15). */
+/** TBF's own limit where the argument is passed on unchecked (releases up to 2.15). */
 const TYPE_MAX = 19
 
 export interface TbfType {
-  /** In the order of the sheet, none twice. */
+  /** In the order of the sheet, without duplicates. */
   readonly fields: readonly Field[]
-  /** Whether rules are one `field={list}`, printed as `{list}` (releases up to 2.17.0). */
+  /** True if rules are one `field={list}`, printed as `{list}` (releases up to 2.17.0). */
   readonly isList: boolean
 }
 
@@ -31,7 +31,7 @@ export const isSameType = (a: TbfType, b: TbfType): boolean =>
   a.isList === b.isList && a.fields.length === b.fields.length && a.fields.every((f, i) => f === b.fields[i])
 
 /**
- * Reads the argument: field names joined by `+`; an empty name ends the list.
+ * Parses the argument: field names joined by `+`; an empty name ends the list.
  *
  * @param arg  undefined = none, generic TBF: every field of the release.
  */

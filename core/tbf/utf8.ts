@@ -1,6 +1,6 @@
-/** Text and the bytes that are written for it. */
+/** Conversion between text and its UTF-8 bytes. */
 
-/** Text as the bytes that a shell hands on: UTF-8, one char code each. */
+/** Encodes text as UTF-8, one char code per byte. */
 export function utf8Bytes(text: string): string {
   let out = ''
   for (const c of text) {
@@ -15,7 +15,7 @@ export function utf8Bytes(text: string): string {
   return out
 }
 
-/** The opposite; bytes that are not UTF-8 stay one character each. */
+/** Decodes UTF-8; invalid bytes stay one character each. */
 export function utf8Text(bytes: string): string {
   try {
     return decodeURIComponent(

@@ -1,19 +1,19 @@
 /**
- * The audit: one record a command that may change a server, written before the command is sent, and one for what came of
- * it. Append-only; every record carries the hash of the one before it.
+ * Audit: one record per command that may change a server, written before the command is sent, and one for its outcome.
+ * Append-only; every record carries the hash of the previous one.
  */
 import { createHash } from 'node:crypto'
 
-/** Who wrote a record, and in whose name; records of emulated clusters have none. */
+/** Author of a record: user, login and plan; records of emulated clusters have none. */
 export interface AuditContext {
   readonly cluster: string
-  /** Plan or change that it belongs to; empty for none. */
+  /** Plan or change id; empty for none. */
   readonly plan: string
   /** User and host of the console. */
   readonly who: string
-  /** SSH login and fingerprint of its key on that server; empty where no server is meant. */
+  /** SSH login and the fingerprint of its key on that server; empty if the record concerns no server. */
   readonly login: string
-  /** A clock that nobody sets, ms: it tells the order where the wall clock was moved. */
+  /** Monotonic clock, ms: orders records even if the wall clock was changed. */
   readonly monoMs: number
 }
 
@@ -32,28 +32,28 @@ export interface AuditRecord extends AuditEntry {
   readonly hash: string
 }
 
-/** Where records go; must have them on disk (or fail) before it returns. */
+/** Sink of records; must have them on disk (or fail) before it returns. */
 export type AuditSink = (record: AuditRecord) => void
 
-/** A chain that other processes append to as well: it numbers and hashes what it is given. */
+/** Chain shared with other processes: it numbers and hashes the entries given to it. */
 export interface SharedChain {
   /** Must have it on disk (or fail) before it returns. */
   append(entry: AuditEntry): AuditRecord
 }
 
-/** What is known of who writes. */
+/** Author of the records of one console, and its clock. */
 export interface AuditAuthor {
   readonly cluster: string
   readonly who: string
   readonly loginOf?: ((server: string) => string) | undefined
-  /** What a command line becomes on a server: that is what stands on record. */
+  /** Literal text that a command line becomes on a server, which is what gets recorded. */
   readonly literal?: ((server: string, command: string) => string) | undefined
 }
 
-/** What the first record of a chain follows from. */
+/** Hash that the first record of a chain follows from. */
 export const GENESIS = '0'.repeat(64)
 
-/** The hash that binds a record to the one before it. */
+/** Returns the hash that links a record to the previous one. */
 export function chainHash(previous: string, r: Omit<AuditRecord, 'hash'>): string {
   const own = [previous, r.number, r.atMs, r.server, r.kind, r.text]
   const by = r.by ? [r.by.cluster, r.by.plan, r.by.who, r.by.login, r.by.monoMs] : []
@@ -62,7 +62,7 @@ export function chainHash(previous: string, r: Omit<AuditRecord, 'hash'>): strin
     .digest('hex')
 }
 
-/** Number of the first record that does not follow from the one before; undefined when the chain holds. */
+/** Number of the first record that does not follow from the previous one; undefined if the chain is intact. */
 export function firstBrokenRecord(records: readonly AuditRecord[], before = GENESIS): number | undefined {
   let previous = before
   for (const r of records) {
@@ -72,23 +72,23 @@ export function firstBrokenRecord(records: readonly AuditRecord[], before = GENE
   return undefined
 }
 
-/** The record that follows a chain's newest one. */
+/** Returns the record that follows the newest one of a chain. */
 export function nextRecord(last: Pick<AuditRecord, 'number' | 'hash'> | undefined, entry: AuditEntry): AuditRecord {
-  // Whole, as it is kept: the hash must hold for what is read back.
+  // Rounded and defaulted before hashing, so that the hash also matches the stored form.
   const record = { ...entry, number: (last?.number ?? 0) + 1, atMs: Math.round(entry.atMs) }
   return { ...record, hash: chainHash(last?.hash ?? GENESIS, record) }
 }
 
-/** Puts commands and what came of them on record before and after they are sent; throws where nothing may be sent then. */
+/** Records commands and their outcomes; throws if a command cannot be recorded and so must not be sent. */
 export type AuditWriter = Pick<Audit, 'write'>
 
-/** Records that may wait to be written; what comes after them is only counted. */
+/** Most records that wait to be written; later ones are only counted. */
 const WAITING_MOST = 1_000
 
-/** Records of removals that could not be written when they were made. */
+/** Records of removals that could not be written yet. */
 export interface WaitingRecords {
   readonly records: readonly AuditEntry[]
-  /** Records beyond those that are kept. */
+  /** Records dropped because too many were waiting. */
   readonly dropped: number
   readonly why: string
 }
@@ -100,9 +100,9 @@ export class Audit {
   #waiting: WaitingRecords | undefined
 
   /**
-   * @param to      a sink of its own, or a chain that is shared.
-   * @param last    newest record on disk; a chain of its own goes on from it.
-   * @param author  whose name is on the records.
+   * @param to      own sink, or a shared chain.
+   * @param last    newest record on disk; an own chain continues from it.
+   * @param author  author named in the records.
    */
   constructor(to: AuditSink | SharedChain, last?: AuditRecord, author?: AuditAuthor) {
     this.#last = last
@@ -125,7 +125,7 @@ export class Audit {
    * Appends a record.
    *
    * @param plan  plan or change that it belongs to.
-   * @throws      whatever the sink throws: nothing may be sent that is not on record.
+   * @throws      the error of the sink: nothing may be sent without a record.
    */
   write(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): void {
     this.#writeWaiting()
@@ -133,10 +133,10 @@ export class Audit {
   }
 
   /**
-   * Appends a record of what is done whether or not it can be written: the removal of rules and timers of Sluice. It waits in memory
-   * until records can be written again, and then comes before the next one.
+   * Appends a record of an action that is taken even if it cannot be recorded: the removal of Sluice's rules and
+   * timers. The record waits in memory until records can be written again, and is then written before the next one.
    *
-   * @returns  why it waits; undefined: it is written.
+   * @returns  reason why it waits; undefined once it is written.
    */
   note(atMs: number, server: string, kind: AuditRecord['kind'], text: string, plan = ''): string | undefined {
     const entry = this.#entry(atMs, server, kind, text, plan)
@@ -157,12 +157,12 @@ export class Audit {
     }
   }
 
-  /** Records that wait; undefined for none. */
+  /** Waiting records; undefined for none. */
   get waiting(): WaitingRecords | undefined {
     return this.#waiting
   }
 
-  /** Writes what waits, as far as that is possible. */
+  /** Writes as many waiting records as possible. */
   settle(): void {
     try {
       this.#writeWaiting()

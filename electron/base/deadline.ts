@@ -1,7 +1,7 @@
 import { formatTimeout } from '#core/base/figure-text.ts'
 import { fail, type Result } from '#core/base/result.ts'
 
-/** An answer that must come within a time, wall ms; the promise itself goes on. Failures: its own, and ANSWER_LATE. */
+/** Limits the wait for an answer, wall ms; the promise itself continues. Failures: its own, and ANSWER_LATE. */
 export function within<T>(answer: Promise<Result<T>>, ms: number): Promise<Result<T>> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(
@@ -12,7 +12,7 @@ export function within<T>(answer: Promise<Result<T>>, ms: number): Promise<Resul
   })
 }
 
-/** Whether work ends within a time, wall ms; rejects as the work does. The work itself continues. */
+/** True if the work ends in time, wall ms; rejects as the work does. The work itself continues. */
 export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {

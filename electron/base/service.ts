@@ -1,16 +1,16 @@
-/** The Lustre services whose rules the console reads and writes, and where their parameters are. */
+/** Lustre services whose rules the console reads and writes, and their parameters. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { NodeRole } from './connection.ts'
 
 export interface Service {
   readonly name: ServiceName
-  /** Role of the nodes that run it. */
+  /** Role of the nodes that run the service. */
   readonly role: NodeRole
   readonly policies: string
   readonly rules: string
-  /** Whether it is the one that a role is named after: its readings carry the others of the role. */
+  /** True for the main service of a role: its readings include the other services of the role. */
   readonly isFirst: boolean
-  /** job_stats of its targets, and how a target's name is read from the parameter. Services of one server share them. */
+  /** job_stats parameter of its targets, and the parser of a target's name. Services of one server share them. */
   readonly jobStats: string
   readonly target: RegExp
 }
@@ -32,19 +32,19 @@ export const SERVICES: Readonly<Record<ServiceName, Service>> = {
   mdt_readpage: service('mdt_readpage', 'mds', 'mds.MDS.mdt_readpage', 'mdt', false),
 }
 
-/** Parameter of a service's statistics: how long its requests waited. */
+/** Parameter with the statistics of a service, such as its request wait times. */
 export const statsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'stats')
 
-/** Parameter of how long a service expects to take. */
+/** Parameter with the service time estimates of a service. */
 export const timeoutsOf = ({ policies }: Service): string => policies.replace(/nrs_policies$/, 'timeouts')
 
-/** Whether a value is of job_stats, the sum of a table that was cut down included. */
+/** True for a job_stats parameter, including the sum of a truncated table. */
 export const isJobStats = (name: string): boolean => name.endsWith('.job_stats') || name.endsWith('.job_stats.sum')
 
-/** Services of a server with these roles, the first one of each role before its others. */
+/** Services of a server with these roles, the main one of each role first. */
 export const servicesOf = (roles: readonly NodeRole[]): readonly Service[] =>
   Object.values(SERVICES).filter((s) => roles.includes(s.role))
 
-/** By what the rules of a service are kept: the server itself for data, since an OSS has one service. */
+/** Key of a service's rules: for data the server name alone, since an OSS has one service. */
 export const placeOf = (host: string, service: ServiceName): string =>
   service === 'ost_io' ? host : `${host}/${service}`

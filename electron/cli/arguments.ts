@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 import { EXPIRY_MAX_S } from '#core/api/rule-edits.ts'
 import { demoScenario } from '../files/resources.ts'
 
-/** The file of a scenario named on the command line: a path, or `demo` for the built-in one. */
+/** Path of a scenario named on the command line; `demo` is the built-in one. */
 export const scenarioFile = (name: string): string => (name === 'demo' && !existsSync(name) ? demoScenario() : name)
 
 export const seconds = (text: string): number => {
@@ -15,7 +15,7 @@ export const seconds = (text: string): number => {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** A time that a rule stands, in seconds: `30m`, `90s`, `2h`; from 5 s to a week. */
+/** Lifetime of a rule in seconds, from text such as `30m`, `90s` or `2h`; 5 s to one week. */
 export const expiry = (text: string): number => {
   const [, number = '', unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?)([smhd])$/.exec(text) ?? []
   const n = Math.round(Number(number) * (UNITS[unit] ?? NaN))
@@ -25,7 +25,7 @@ export const expiry = (text: string): number => {
   return n
 }
 
-/** Seconds that the first server of a change is watched. */
+/** Seconds that the canary server is watched. */
 export const canary = (text: string): number => {
   const n = Number(text)
   if (text.trim() === '' || !(n >= 0 && n <= 600)) throw new InvalidArgumentError('Seconds, 0 to 600.')

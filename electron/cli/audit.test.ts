@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { Audit } from '../base/audit.ts'
 import { auditLines } from '../enforce/audit-lines.ts'
@@ -13,7 +13,7 @@ import { verifyFile } from './audit.ts'
 let folder: string
 let file: string
 
-const sluice = (...args: string[]): Promise<Ended> => sluiceHere(['audit', ...args], { SLUICE_DATA: folder })
+const sluice = (...args: string[]): Promise<Ended> => runSluice(['audit', ...args], { SLUICE_DATA: folder })
 const tamper = (sql: string): void => {
   const db = new Database(file)
   db.exec(sql)
@@ -34,7 +34,7 @@ describe('sluice audit verify', () => {
   it('ends with 0 where every record is as it was written, and prints the head', async () => {
     const r = await sluice('verify')
     expect(r).toMatchObject({ code: 0, stderr: '' })
-    expect(r.stdout).toMatch(/^6 records, each as it was written\.\nhead 6:[0-9a-f]{64}\n$/)
+    expect(r.stdout).toMatch(/^6 records, all intact\.\nhead 6:[0-9a-f]{64}\n$/)
     const json = JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } }
     expect(json).toMatchObject({ ok: true, file, records: 6, bad: null, refused: null })
     const head = `${json.head.number}:${json.head.hash}`
@@ -47,7 +47,7 @@ describe('sluice audit verify', () => {
     const r = await sluice('verify', '--json')
     expect(r.code).toBe(1)
     expect(JSON.parse(r.stdout)).toMatchObject({ ok: false, records: 2, bad: { number: 3 } })
-    expect((await sluice('verify')).stdout).toContain('record 3: it is not as it was written')
+    expect((await sluice('verify')).stdout).toContain('record 3: its hash does not match')
   })
 
   it('ends with 1 for a file that is not there, and 2 for what it does not know', async () => {
@@ -56,7 +56,7 @@ describe('sluice audit verify', () => {
     expect((await sluice('verify', '--head', 'x')).code).toBe(2)
   })
 
-  it('notices a chain that somebody rewrote whole, head and all, when its head was noted elsewhere', async () => {
+  it('detects a completely rewritten chain, including its head, by a head noted elsewhere', async () => {
     const noted = (JSON.parse((await sluice('verify', '--json')).stdout) as { head: { number: number; hash: string } })
       .head
     tamper('DELETE FROM audit')
@@ -66,11 +66,11 @@ describe('sluice audit verify', () => {
     const audit = opened.value.audit({ cluster: 'altair' })
     for (let i = 0; i < 7; i++) audit.write(i, 'oss01', 'intent', 'another past')
     opened.value.close()
-    // Within the files themselves there is nothing that could tell.
+    // The files themselves show no trace of it.
     expect((await sluice('verify')).code).toBe(0)
     expect(await sluice('verify', '--head', `${noted.number}:${noted.hash}`)).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('not the one that was noted') as string,
+      stdout: expect.stringContaining('does not match the given head') as string,
     })
   })
 
@@ -112,14 +112,14 @@ describe('sluice audit export', () => {
   })
 
   const edits: readonly (readonly [string, (lines: string[]) => string[], number, string])[] = [
-    ['edited', (l) => l.with(2, (l[2] ?? '').replace('set_param 2', 'get_param 2')), 3, 'not as it was written'],
+    ['edited', (l) => l.with(2, (l[2] ?? '').replace('set_param 2', 'get_param 2')), 3, 'hash does not match'],
     ['cut', (l) => l.slice(0, 4), 4, 'cut'],
     ['cut with a head', (l) => [...l.slice(0, 4), l.at(-2) ?? ''], 4, 'newest records are gone'],
     ['deleted from', (l) => l.toSpliced(1, 1), 2, 'missing'],
     ['reordered', (l) => l.with(1, l[2] ?? '').with(2, l[1] ?? ''), 2, 'missing'],
     ['doubled', (l) => l.toSpliced(2, 0, l[1] ?? ''), 2, 'second time'],
-    ['written on behind its head', (l) => [...l.slice(0, 7), l[0] ?? '', ''], 7, 'behind its head'],
-    ['junk', () => ['{"a":1}', ''], 1, 'not a line'],
+    ['continued after its head', (l) => [...l.slice(0, 7), l[0] ?? '', ''], 7, 'follow its head'],
+    ['junk', () => ['{"a":1}', ''], 1, 'not an audit record'],
     ['nothing', () => [''], 0, 'its head is missing'],
   ]
   it.each(edits)('shows in a copy that is %s', (_what, edit, number, why) => {
@@ -136,8 +136,8 @@ it('sluice audit accept agrees in so many words only', async () => {
   expect((await sluice('accept')).code).toBe(1)
   expect(await sluice('accept', '--yes')).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('next record') as string,
+    stdout: expect.stringContaining('and recorded') as string,
   })
   expect((await sluice('verify')).code).toBe(0)
-  expect((await sluice('accept')).stdout).toContain('nothing to agree')
+  expect((await sluice('accept')).stdout).toContain('nothing to accept')
 })

@@ -1,4 +1,4 @@
-/** `sluice audit`: verifies the record of what was sent to servers, exports it, and agrees to go on where it was altered. */
+/** `sluice audit`: verifies and exports the audit log, and accepts a damaged one so that writing can continue. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { Command, InvalidArgumentError } from 'commander'
@@ -34,7 +34,7 @@ function isDatabase(file: string): boolean {
   return head.toString('latin1') === SQLITE_HEAD
 }
 
-/** Live clusters were on record in the history before there was a store. */
+/** Verifies the audit table of a history: it held the audit of live clusters before the enforcement store existed. */
 function verifyHistory(file: string): ChainVerdict | undefined {
   const db = new Database(file, { readonly: true, fileMustExist: true })
   try {
@@ -55,7 +55,7 @@ function verifyHistory(file: string): ChainVerdict | undefined {
   }
 }
 
-/** What became of the audit in a file, whatever kind of file it is. Failures: AUDIT_UNREADABLE, and those of opening a store. */
+/** Verifies the audit in a store, a history or an exported file. Failures: AUDIT_UNREADABLE, and those of opening a store. */
 export function verifyFile(file: string): Result<ChainVerdict & { readonly refused: string | undefined }> {
   try {
     if (!isDatabase(file)) return ok({ ...verifyLines(file), refused: undefined })
@@ -87,7 +87,7 @@ function headOf(text: string): VerifyOptions['head'] {
   return { number: Number(m[1]), hash: m[2] ?? '' }
 }
 
-/** Whether a record that was noted elsewhere is still there: what nobody who can write the files can bring about. */
+/** Verifies the chain, and that the noted head is still in it: whoever can write the file could also rebuild the whole chain. */
 function verdictWith(file: string, noted: VerifyOptions['head']): ReturnType<typeof verifyFile> {
   const read = verifyFile(file)
   if (!read.ok || read.value.bad || !noted) return read
@@ -96,7 +96,7 @@ function verdictWith(file: string, noted: VerifyOptions['head']): ReturnType<typ
   const there = opened.value.chain.read(noted.number, 1)[0]
   opened.value.close()
   if (there?.number === noted.number && there.hash === noted.hash) return read
-  return ok({ ...read.value, bad: { number: noted.number, why: 'it is not the one that was noted' } })
+  return ok({ ...read.value, bad: { number: noted.number, why: 'it does not match the given head' } })
 }
 
 function verify(options: VerifyOptions): void {
@@ -109,13 +109,13 @@ function verify(options: VerifyOptions): void {
     return
   }
   if (bad) line(`record ${bad.number}: ${plain(bad.why)}`)
-  if (bad) line(`The audit is not as it was written. ${records} records before that hold.`)
-  else line(`${records} records, each as it was written.`)
+  if (bad) line(`The audit was altered. The ${records} records before that are intact.`)
+  else line(`${records} records, all intact.`)
   if (!bad && last) line(`head ${last.number}:${last.hash}`)
-  if (refused !== undefined) line(`Nothing is written to servers until somebody agrees: ${plain(refused)}`)
+  if (refused !== undefined) line(`Writing to servers is blocked until the audit is accepted: ${plain(refused)}`)
 }
 
-/** A reader that is slow is waited for; one that goes away ends the command, as everywhere. */
+/** Waits for a slow reader; a reader that closes the pipe ends the command. */
 async function print(lines: Iterable<string>): Promise<void> {
   for (const text of lines) await writeOut(text)
 }
@@ -135,8 +135,8 @@ async function exportTo(options: { readonly file?: string; readonly output?: str
       code: 'EXPORT_FAILED',
       what: 'The audit was not exported',
       why: e instanceof Error ? e.message : String(e),
-      unaffected: 'The audit itself is as it was.',
-      next: 'Name a file that is not there yet: -o FILE.',
+      unaffected: 'The audit itself is unchanged.',
+      next: 'Name a file that does not exist yet: -o FILE.',
     })
   } finally {
     store.close()
@@ -146,45 +146,45 @@ async function exportTo(options: { readonly file?: string; readonly output?: str
 function accept(options: { readonly file?: string; readonly yes?: true }): void {
   const store = must(EnforcementStore.open(fileOf(options.file), Date.now()))
   const { refusal } = store
-  if (!refusal) line('The audit is as it was written: there is nothing to agree to.')
+  if (!refusal) line('The audit is intact: nothing to accept.')
   else if (!options.yes) {
     store.close()
     stop({
       code: 'NOT_AGREED',
       what: 'Nothing was changed',
-      why: `it must be agreed to in so many words: ${refusal.why}`,
+      why: `it must be confirmed explicitly: ${refusal.why}`,
       next: 'Find out what happened; then: sluice audit accept --yes.',
     })
   } else {
     store.agree(thisUser(), Date.now())
-    line(`Agreed by ${plain(thisUser())}; it is the next record. Servers may be written to again.`)
+    line(`Accepted by ${plain(thisUser())} and recorded. Writing to servers is enabled again.`)
   }
   store.close()
 }
 
-const FILE = ['--file <file>', 'enforcement store, history or exported audit; the one of this user by default'] as const
+const FILE = ['--file <file>', 'enforcement store, history or exported audit (default: store of this user)'] as const
 
 export function auditCommand(): Command {
-  // Before its commands are made: they inherit it.
-  const command = new Command('audit').description('the record of what was sent to servers').exitOverride()
+  // Set before the subcommands are added: they inherit it.
+  const command = new Command('audit').description('audit log of commands sent to servers').exitOverride()
   command
     .command('verify')
-    .description('follow the chain of all records; exit 1 where one is not as it was written')
+    .description('verify the hash chain of all records; exit 1 if one was altered')
     .option(...FILE)
-    .option('--head <number:hash>', 'a head that was noted before: it must still be there', headOf)
+    .option('--head <number:hash>', 'a head noted earlier, which must still be in the chain', headOf)
     .option('--json', 'one JSON document')
     .action(verify)
   command
     .command('export')
-    .description('all records as JSON lines, the head last')
+    .description('export all records as JSON lines, the head last')
     .option(...FILE)
-    .option('-o, --output <file>', 'a new file, for its owner only; standard output by default')
+    .option('-o, --output <file>', 'new file, readable by its owner only (default: standard output)')
     .action(exportTo)
   command
     .command('accept')
-    .description('agree to go on although the audit was altered; that is the next record')
+    .description('accept an altered audit, so that writing can continue; this is recorded')
     .option(...FILE)
-    .option('--yes', 'in so many words')
+    .option('--yes', 'confirm explicitly')
     .action(accept)
   return command
 }

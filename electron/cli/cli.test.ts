@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, startHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, startSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-const sluice = (args: readonly string[], input = ''): Promise<Ended> => sluiceHere(args, {}, input)
+const sluice = (args: readonly string[], input = ''): Promise<Ended> => runSluice(args, {}, input)
 
 const lines = (text: string): string[] => text.split('\n').slice(0, -1)
 const parsed = <T>(text: string): T[] => lines(text).map((l) => JSON.parse(l) as T)
@@ -60,7 +60,7 @@ describe('sluice eval', () => {
     expect(answers[5]?.alloc).toEqual({ c: 100 })
   })
 
-  it('takes a line for a line, whatever stands in a job id', async () => {
+  it('splits lines at newlines only, whatever a job id contains', async () => {
     const id = 'a\u2028b\u2029c\u0085d\u{1f680}'
     const ended = await sluice(['eval', 'adaptbf'], `{"max_rate":10,"dt":1,"jobs":[{"id":"${id}","demand":1}]}\n`)
     expect(parsed<Answer>(ended.stdout)).toMatchObject([{ alloc: { [id]: 10 } }])
@@ -68,7 +68,7 @@ describe('sluice eval', () => {
 
   it('answers a line before the next one comes, so that a caller may talk to it as to a server', async () => {
     let heard: (text: string) => void = () => undefined
-    const run = startHere(['eval', 'adaptbf'], { input: 'open', onSaid: (text) => heard(text) })
+    const run = startSluice(['eval', 'adaptbf'], { input: 'open', onSaid: (text) => heard(text) })
     const ask = async (text: string): Promise<unknown> => {
       const answer = new Promise<string>((resolve) => (heard = resolve))
       run.type(text)
@@ -112,7 +112,8 @@ describe('sluice run', () => {
   }
 
   it('reports the same twice but for the time it took', async () => {
-    const [a, b] = [await report('--until', '5'), await report('--until', '5')]
+    const a = await report('--until', '5')
+    const b = await report('--until', '5')
     expect(a.wall_s).toBeGreaterThan(0)
     delete a.wall_s
     delete b.wall_s
@@ -185,7 +186,11 @@ describe('sluice watch', () => {
       oss: [{ name: 'oss01', osts: numbers.map((n) => ({ name: `OST${n}`, disk: { bandwidth_mb_s: 100 } })) }],
       control: { max_rate: 100, period_ms: 100 },
       jobs: numbers.map((n) => ({
-        ...{ id: `${n}.job.u${n}`, clients: [n], op: 'write', size_kib: 64, pattern: { kind: 'continuous' } },
+        id: `${n}.job.u${n}`,
+        clients: [n],
+        op: 'write',
+        size_kib: 64,
+        pattern: { kind: 'continuous' },
       })),
     }
     writeFileSync(file, JSON.stringify(scenario))
@@ -194,13 +199,13 @@ describe('sluice watch', () => {
     const samples = parsed<{ t: number; source: string; targets: object; jobs: { job_id: string; rate: number }[] }>(
       ended.stdout,
     )
-    // As many as the machine has time for in two seconds: twenty at most.
+    // As many as the machine manages in two seconds, at most twenty.
     expect(samples.length).toBeGreaterThan(1)
     expect(samples.length).toBeLessThan(25)
     for (const [i, s] of samples.entries()) {
       if (i > 0) expect(s.t).toBeGreaterThan(samples[i - 1]?.t ?? NaN)
       expect(s.source).toBe('EMULATED')
-      // A sample that came before its readings has none of them.
+      // A sample taken before the first readings has no targets.
       expect([0, 4]).toContain(Object.keys(s.targets).length)
     }
     expect(samples.some((s) => Object.keys(s.targets).length === 4 && s.jobs.length > 2)).toBe(true)
@@ -225,7 +230,7 @@ describe('sluice watch', () => {
   it('ends quietly when it is interrupted', async () => {
     let heard: () => void = () => undefined
     const first = new Promise<void>((resolve) => (heard = resolve))
-    const run = startHere(['watch', 'emulator', '--json'], { onSaid: () => heard() })
+    const run = startSluice(['watch', 'emulator', '--json'], { onSaid: () => heard() })
     await first
     run.signal('SIGINT')
     expect(await run.ended).toMatchObject({ code: 0, stderr: '' })

@@ -1,11 +1,63 @@
 /**
- * What every command about clusters over SSH takes, before or after its name: the cluster file, the data folder, and how host keys are
- * known.
+ * Options common to all commands on clusters over SSH, accepted before or after the command name: cluster file, data folder, host
+ * key verification.
  */
 import { InvalidArgumentError, type Command } from 'commander'
 import type { SshAccessOptions } from '../cluster/live/ssh-access.ts'
 import { dataDir } from '../server/data-dir.ts'
-import { askPassphrase } from './passphrase.ts'
+import type { AskPassphrase } from '../ssh/private-key.ts'
+import { plain } from './output.ts'
+
+// Prompts for the passphrase of a private key without echo; the input is not stored.
+
+const MOST = 1024
+const ENTER = [0x0d, 0x0a]
+const CANCEL = [0x03, 0x04]
+const ERASE = [0x08, 0x7f]
+
+/** Reads one line of the terminal byte by byte; undefined if canceled. */
+function readHidden(): Promise<Buffer | undefined> {
+  const { stdin } = process
+  const typed = Buffer.alloc(MOST)
+  let length = 0
+  return new Promise((resolve) => {
+    const end = (isGiven: boolean): void => {
+      stdin.off('data', take)
+      stdin.setRawMode(false)
+      stdin.pause()
+      process.stderr.write('\n')
+      const answer = isGiven ? Buffer.from(typed.subarray(0, length)) : undefined
+      typed.fill(0)
+      resolve(answer)
+    }
+    const take = (chunk: Buffer): void => {
+      for (const byte of chunk) {
+        if (ENTER.includes(byte)) return end(true)
+        if (CANCEL.includes(byte)) return end(false)
+        if (ERASE.includes(byte)) length = Math.max(0, length - 1)
+        else if (length < MOST) typed[length++] = byte
+      }
+    }
+    stdin.setRawMode(true)
+    stdin.on('data', take)
+    stdin.resume()
+  })
+}
+
+let turn: Promise<unknown> = Promise.resolve()
+
+const ask: AskPassphrase = ({ file, attempt }) => {
+  const asked = turn.then(() => {
+    process.stderr.write(`${attempt > 1 ? 'Incorrect passphrase. ' : ''}Passphrase of ${plain(file)}: `)
+    return readHidden()
+  })
+  // Several servers may need a key at the same time: prompts are shown one after the other.
+  turn = asked.catch(() => undefined)
+  return asked
+}
+
+/** Undefined without a terminal. */
+const askPassphrase: AskPassphrase | undefined = process.stdin.isTTY && process.stderr.isTTY ? ask : undefined
 
 export interface ClustersFlags {
   readonly config?: string
@@ -17,7 +69,7 @@ export interface ClustersFlags {
 
 const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/
 
-/** A fingerprint as ssh-keygen prints it; trailing `=` of other tools is left out. */
+/** Parses a fingerprint as ssh-keygen prints it; trailing `=` from other tools is dropped. */
 function fingerprint(text: string, before: readonly string[] = []): string[] {
   const bare = text.replace(/=+$/, '')
   if (!FINGERPRINT.test(bare)) throw new InvalidArgumentError('SHA256: and 43 characters.')
@@ -26,13 +78,13 @@ function fingerprint(text: string, before: readonly string[] = []): string[] {
 
 export function addClustersFlags(command: Command): Command {
   return command
-    .option('--config <file>', 'clusters in YAML, beside those of the data folder')
-    .option('--data <folder>', 'data folder (default: $SLUICE_DATA, else that of this user)')
-    .option('--known-hosts <file>', 'host keys, read only, instead of those in ~/.ssh and /etc/ssh')
-    .option('--trust <fingerprint>', 'a host key that is vouched for on this run; may be given again', fingerprint)
+    .option('--config <file>', 'YAML file of clusters, in addition to those of the data folder')
+    .option('--data <folder>', 'data folder (default: $SLUICE_DATA, or that of this user)')
+    .option('--known-hosts <file>', 'known_hosts file, read-only, instead of those in ~/.ssh and /etc/ssh')
+    .option('--trust <fingerprint>', 'fingerprint of a host key to trust for this run; may be repeated', fingerprint)
 }
 
-/** Options of a command and of all above it; the command's own win. */
+/** Options of a command and its parents; the command's own take precedence. */
 export function flagsOf(command: Command): ClustersFlags {
   let all: Record<string, unknown> = {}
   for (let c: Command | null = command; c; c = c.parent) all = { ...c.opts(), ...all }
@@ -41,7 +93,7 @@ export function flagsOf(command: Command): ClustersFlags {
 
 export const dataFolder = (flags: ClustersFlags): string => flags.data ?? dataDir()
 
-/** How servers are reached on this run. @param comesBack  whether a lost session is brought again. */
+/** SSH access options for this run. @param comesBack  set to reconnect lost sessions. */
 export function sshOptions(flags: ClustersFlags, comesBack: boolean): SshAccessOptions {
   const { knownHosts, trust } = flags
   return {

@@ -1,4 +1,4 @@
-/** Clusters from the shell, each command a process of its own, against real OpenSSH servers behind which the emulator plays the nodes. */
+/** CLI against real OpenSSH servers whose nodes the emulator plays, each command in its own process. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ function start(args: readonly string[]): RunningProcess {
   run.child.stdin.end()
   return run
 }
-/** Runs a command as a shell would, with the lab's cluster file and known hosts. */
+/** Runs a command as a process, with the lab's cluster file and known hosts. */
 const sluice = (...args: string[]): Promise<Ended> =>
   start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
 const bare = (...args: string[]): Promise<Ended> => start(args).ended
@@ -39,7 +39,7 @@ const standing = async (host: string): Promise<string[]> => [...new Set(names(aw
 interface Written {
   clusters: { safe_mode?: string; nodes: { port: number; identity: string }[] }[]
 }
-/** The cluster file with something else in it. */
+/** Copy of the cluster file with one change. */
 function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
   const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
   for (const c of content.clusters) change(c)
@@ -95,11 +95,22 @@ describe.skipIf(noSshd !== '')('clusters from the shell, over real SSH', { timeo
     expect(await standing('oss01')).toEqual([])
   })
 
-  it('control: its rules go when it is told to end, and by their lease when it is killed', async () => {
+  it('control: its rules are removed when it is interrupted, and by their lease when it is killed', async () => {
     const run = (): RunningProcess =>
       start([
-        ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', 'demo', '--controller', 'static'],
-        ...['--mode', 'enforce', '--target', 'demo', '--json'],
+        '--config',
+        lab.clusterFile,
+        '--known-hosts',
+        lab.knownHosts,
+        'control',
+        'demo',
+        '--controller',
+        'static',
+        '--mode',
+        'enforce',
+        '--target',
+        'demo',
+        '--json',
       ])
     const isRuling = async (): Promise<boolean> => (await standing('oss01')).some((n) => n.startsWith('st_'))
     const told = run()

@@ -1,23 +1,23 @@
-/** Clusters from the shell: commands in this process, and behind SSH servers of it the emulator that plays the nodes. */
+/** CLI in this process against SSH servers whose nodes the emulator plays. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emulatedServers, otherKey, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
-import { startHere, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
+import { startSluice, type Ended, type RunningHere } from '#tests/kits/cli/in-process.ts'
 import { errorOf, json, jsonLines } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../enforce/store.ts'
 
 const HOG = '4690.python.u1021'
 
-/** A test on the servers that those before it in its group worked on. */
+/** Test that depends on the server state left by the preceding tests of its group. */
 const it = (name: string, act: () => Promise<void>): void => test(name, { concurrent: false }, act)
-/** Each has servers and a data folder of its own: while one waits, the others go on. */
+/** Each group has its own servers and data folder, so that groups run in parallel. */
 const SIDE_BY_SIDE = { concurrent: true, timeout: 120_000 }
 
 const startOn = (data: string, args: readonly string[]): RunningHere =>
-  startHere(args, { env: { SLUICE_DATA: data, SSH_AUTH_SOCK: '' } })
+  startSluice(args, { env: { SLUICE_DATA: data, SSH_AUTH_SOCK: '' } })
 
 function file(text: string): string {
   const path = join(tempFolder(), 'file.yaml')
@@ -44,7 +44,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     start(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...args]).ended
   const bare = (...args: string[]): Promise<Ended> => start(args).ended
   const standing = (host: string): string[] => standingOn(lab, host)
-  /** The cluster file with something else in it. */
+  /** Copy of the cluster file with one change. */
   function clusterFile(change: (cluster: Written['clusters'][number]) => void): string {
     const content = parse(readFileSync(lab.clusterFile, 'utf8')) as Written
     for (const c of content.clusters) change(c)
@@ -62,7 +62,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
   })
   afterAll(() => lab?.stop())
 
-  it('end with 2 for a cluster that nobody knows, a file that cannot be read and an option that is none', async () => {
+  it('end with 2 for an unknown cluster, an unreadable file and an unknown option', async () => {
     const [unknown, broken, option, fingerprint] = await Promise.all([
       sluice('watch', 'other', '--json'),
       bare('--config', file('clusters: ['), 'rules', 'list', 'demo', '--json'),
@@ -120,7 +120,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
   it('plan, apply, list and take back a rule, and every step is on record', async () => {
     const path = desired(`{ match: "jobid={${HOG}}", rate: 50 }`)
     let plan: Record<string, unknown> = {}
-    // A busy machine may emulate nothing between the two readings that the first rates are of.
+    // On a busy machine no time may be emulated between the two readings that the first rates need.
     await until(async () => {
       plan = await planned(path, '--reason', 'ticket 7')
       return (plan['blast'] as { jobs_total: number }).jobs_total > 0
@@ -135,7 +135,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     const id = String(plan['id'])
     const wrong = await sluice('rules', 'apply', id, '--target', 'altair', '--json')
     expect([wrong.code, errorOf(wrong)['code']]).toEqual([1, 'NOT_TYPED'])
-    // The default of a cluster file is review+unlock: naming the target unlocks for this command alone.
+    // The default of a cluster file is review+unlock: naming the target unlocks for this command only.
     const applied = await sluice('rules', 'apply', id, '--target', HOG, '--expire', '10m', '--canary', '1', '--json')
     expect(applied.stderr).toBe('')
     expect(applied.code).toBe(0)
@@ -155,7 +155,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     const reverted = await sluice('rules', 'revert', String(change['change']), '--json')
     expect(reverted.code).toBe(0)
     expect(standing('oss01')).toEqual([])
-    // Its timers went with it.
+    // Its timers are removed with it.
     expect(lab.exec('oss01', 'systemctl list-units sluice-*.timer --all --no-legend --plain').stdout).toBe('')
     const store = EnforcementStore.openForReading(storeFile(data))
     if (!store.ok) throw new Error(store.error.why)
@@ -187,7 +187,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     expect(script.code).toBe(0)
     expect(script.stdout).toContain("'reg stop ops_hog'")
     expect(script.stdout).not.toContain('theirs')
-    // What is ours goes; what somebody else started stays.
+    // Rules managed by Sluice are removed; others stay.
     const cleaned = await sluice('rules', 'clean', 'demo', '--json')
     expect([cleaned.code, json(cleaned)['removed']]).toEqual([0, 2])
     expect(standing('oss01')).toEqual([])
@@ -195,7 +195,7 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
     lab.exec('oss02', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='stop theirs'")
   })
 
-  it('of a name that is somebody else\u2019s, and of a line that no server takes, make no plan', async () => {
+  it('with a name used by a foreign rule, or a line that no server accepts, make no plan', async () => {
     lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start theirs jobid={a.1} rate=9'")
     const plan = (rule: string): Promise<Ended> => sluice('rules', 'plan', 'demo', '--desired', desired(rule), '--json')
     const foreign = await plan('{ match: "jobid={b.1}", rate: 5, name: theirs }')
@@ -227,8 +227,18 @@ describe('clusters from the shell', SIDE_BY_SIDE, () => {
   it('end with 5 or 6 when a server is lost on the way, and say how each ended', async () => {
     const { id } = await planned(desired(`{ match: "jobid={${HOG}}", rate: 30, name: ops_cut }`))
     const { ended } = start([
-      ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'rules', 'apply', String(id)],
-      ...['--target', 'demo', '--canary', '2', '--json'],
+      '--config',
+      lab.clusterFile,
+      '--known-hosts',
+      lab.knownHosts,
+      'rules',
+      'apply',
+      String(id),
+      '--target',
+      'demo',
+      '--canary',
+      '2',
+      '--json',
     ])
     let isOver = false
     void ended.then(() => (isOver = true))
@@ -254,10 +264,21 @@ describe('a controller from the shell', SIDE_BY_SIDE, () => {
   })
   afterAll(() => lab?.stop())
 
-  it('takes its rules away when it is told to end', async () => {
+  it('removes its rules when it is interrupted', async () => {
     const told = startOn(tempFolder(), [
-      ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', 'demo', '--controller', 'static'],
-      ...['--mode', 'enforce', '--target', 'demo', '--json'],
+      '--config',
+      lab.clusterFile,
+      '--known-hosts',
+      lab.knownHosts,
+      'control',
+      'demo',
+      '--controller',
+      'static',
+      '--mode',
+      'enforce',
+      '--target',
+      'demo',
+      '--json',
     ])
     const isRuling = (): boolean => standingOn(lab, 'oss01').some((n) => n.startsWith('st_'))
     await until(isRuling)
@@ -283,11 +304,19 @@ describe('job ids that would take over a terminal or a shell', SIDE_BY_SIDE, () 
   beforeAll(async () => {
     const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
     const scenario = JSON.stringify({
-      ...{ title: 'Names', cluster: 'evil', policy: 'tbf jobid', clients: { count: EVIL.length } },
+      title: 'Names',
+      cluster: 'evil',
+      policy: 'tbf jobid',
+      clients: { count: EVIL.length },
       oss: [{ name: 'oss01', osts: [{ name: 'evil-OST0000', disk }] }],
       control: { max_rate: 200, period_ms: 1000 },
       jobs: EVIL.map((id, i) => ({
-        ...{ id, clients: [i + 1], processes: 2, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } },
+        id,
+        clients: [i + 1],
+        processes: 2,
+        op: 'write',
+        size_kib: 64,
+        pattern: { kind: 'continuous' },
       })),
     })
     evil = await emulatedServers({ scenario: file(scenario), servers: ['oss01'] })
@@ -297,7 +326,14 @@ describe('job ids that would take over a terminal or a shell', SIDE_BY_SIDE, () 
   it('are data in what watch prints, in JSON and for people', async () => {
     const on = (...args: string[]): Promise<Ended> =>
       startOn(data, [
-        ...['--config', evil.clusterFile, '--known-hosts', evil.knownHosts, 'watch', 'evil', '--for', '1'],
+        '--config',
+        evil.clusterFile,
+        '--known-hosts',
+        evil.knownHosts,
+        'watch',
+        'evil',
+        '--for',
+        '1',
         ...args,
       ]).ended
     const [machine, people] = await Promise.all([on('--json'), on()])

@@ -1,4 +1,4 @@
-/** `sluice compare SCENARIO`: a scenario under several controllers, on the sandbox's model, and the differences. */
+/** `sluice compare SCENARIO`: runs a scenario under several controllers on the sandbox's model and reports the differences. */
 import { Command, InvalidArgumentError } from 'commander'
 import { SEEDS_MAX, variant, VARIANTS_MAX, type Variant } from '#core/api/sandbox.ts'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
@@ -26,7 +26,7 @@ type Done = ComparisonEvent & { kind: 'done' }
 
 const round = (v: number): number | null => (Number.isFinite(v) ? Number(v.toPrecision(12)) : null)
 
-/** A controller as `run` reports it: medians over the seeds. A figure that no run measured is null. */
+/** Report of one controller in the format of `run`: medians over the seeds; null where no run measured the figure. */
 function runOf(done: Done, at: number, of: { title: string; variants: readonly Variant[]; until: number }): object {
   const runs = done.runs.filter((r) => r.variant === at).toSorted((a, b) => a.seed - b.seed)
   const { until } = of
@@ -47,10 +47,14 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
   })
   const records = jobs.filter((j) => j.record !== null)
   return {
-    ...{ scenario: of.title, seed: runs[0]?.seed ?? 0, seeds: runs.map((r) => r.seed) },
-    ...{ controller: of.variants[at]?.controller ?? 'none', name: of.variants[at]?.name ?? '' },
-    ...{ simulated_s: until, wall_s: round((done.variantWallS[at] ?? NaN) / Math.max(1, runs.length)) },
-    // Built from entries: a job may be called __proto__.
+    scenario: of.title,
+    seed: runs[0]?.seed ?? 0,
+    seeds: runs.map((r) => r.seed),
+    controller: of.variants[at]?.controller ?? 'none',
+    name: of.variants[at]?.name ?? '',
+    simulated_s: until,
+    wall_s: round((done.variantWallS[at] ?? NaN) / Math.max(1, runs.length)),
+    // Object.fromEntries, because a job may be called __proto__.
     jobs: Object.fromEntries(jobs.map((j) => [j.id, j.report])),
     aggregate: {
       served_rpcs: median((r) => r.figures.throughputRpcs * until),
@@ -66,7 +70,7 @@ function runOf(done: Done, at: number, of: { title: string; variants: readonly V
   }
 }
 
-/** What differs from the first, run by run with the same seed: medians. */
+/** Differences from the baseline: medians of pairwise differences between runs with the same seed. */
 function differenceOf(done: Done, at: number, variants: readonly Variant[]): object {
   const base = new Map(done.runs.filter((r) => r.variant === 0).map((r) => [r.seed, r]))
   const pairs = done.runs
@@ -81,11 +85,9 @@ function differenceOf(done: Done, at: number, variants: readonly Variant[]): obj
     return [id, { served_rpcs: of('servedRpcs'), served_bytes: of('servedBytes'), p95_wait_s: of('waitP95Ms', 1000) }]
   })
   return {
-    ...{
-      controller: variants[at]?.controller ?? 'none',
-      name: variants[at]?.name ?? '',
-      against: variants[0]?.name ?? '',
-    },
+    controller: variants[at]?.controller ?? 'none',
+    name: variants[at]?.name ?? '',
+    against: variants[0]?.name ?? '',
     mean_rate: median((r) => r.figures.throughputRpcs),
     mean_bps: median((r) => r.figures.throughputBps),
     jain: median((r) => r.figures.jain),
@@ -131,7 +133,10 @@ async function run(scenario: string, flags: CompareFlags): Promise<void> {
   const first = flags.firstSeed ?? read.seed
   const done = await compare(
     {
-      ...{ scenario: read, variants: variants.map(variantOf), seconds: until, sloWaitMs: slo },
+      scenario: read,
+      variants: variants.map(variantOf),
+      seconds: until,
+      sloWaitMs: slo,
       seeds: Array.from({ length: flags.seeds }, (_, i) => first + i),
     },
     { workers },
@@ -170,19 +175,19 @@ const runs = (text: string): number => {
 
 export function compareCommand(): Command {
   return new Command('compare')
-    .description('run a scenario under several controllers on the sandbox’s model, and report the differences')
+    .description('compare controllers on a scenario, with the model of the sandbox')
     .argument('<scenario>', 'a scenario file, or demo for the built-in one')
     .option(
       '--controllers <list>',
-      'the first is what the others are held against',
+      'controllers to compare; the first is the baseline',
       controllers,
       CONTROLLER_NAMES.toReversed(),
     )
     .option('--variants <file>', 'YAML list of variants instead of controllers, the baseline first')
-    .option('--seeds <n>', 'runs of each; figures are medians', runs, 1)
-    .option('--first-seed <n>', 'instead of the scenario’s', whole)
+    .option('--seeds <n>', 'runs per controller; results are medians', runs, 1)
+    .option('--first-seed <n>', 'first seed (default: that of the scenario)', whole)
     .option('--until <s>', 'simulated seconds', seconds, 60)
-    .option('--slo <ms>', 'a job misses its objective when its p95 wait is longer', seconds, 500)
+    .option('--slo <ms>', 'p95 wait above which a job misses its objective, ms', seconds, 500)
     .option('--workers <n>', 'threads', runs)
     .option('--json', 'one JSON document instead of a table')
     .action((scenario: string, flags: CompareFlags) => run(scenario, flags))

@@ -17,7 +17,7 @@ it('advise prints commands that an operator can paste on the server named above 
   }
   expect(c.rules('oss01')).toMatch(/^st_[0-9a-f]{10} .*1\.hog\.u1/m)
   expect(c.rules('oss02')).not.toContain('st_')
-  // For a program the same plan is in the JSON line.
+  // The JSON line has the same plan.
   const line = periodLine(c.monitor, []) as { rules: { plan?: { commands: string[] } }[] }
   expect(line.rules[0]?.plan?.commands[0]).toMatch(/start st_/)
 })

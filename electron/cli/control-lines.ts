@@ -1,4 +1,4 @@
-/** What a controller did in one period, as a line. */
+/** Output of `sluice control`: one line per observation period. */
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { literals } from '../base/connection.ts'
@@ -13,7 +13,7 @@ type Missing = Parameters<typeof unreadIn>[2]
 
 interface Allocated {
   readonly job_id: string
-  /** Tokens of the next period; absent for a job that got none. */
+  /** Tokens of the next period; absent for a job without an allocation. */
   readonly tokens?: number
   readonly record?: number
 }
@@ -23,7 +23,8 @@ function allocatedOn(monitor: ClusterMonitor, target: string): Allocated[] {
   const value = (jobId: string, column: 'tokens' | 'record'): number =>
     shares.value(shareName(jobId, target), shareColumn(column), monitor.sample)
   return [...monitor.jobs.all].flatMap(({ jobId }) => {
-    const [tokens, record] = [value(jobId, 'tokens'), value(jobId, 'record')]
+    const tokens = value(jobId, 'tokens')
+    const record = value(jobId, 'record')
     if (Number.isNaN(tokens) && (Number.isNaN(record) || record === 0)) return []
     return [
       {
@@ -35,7 +36,7 @@ function allocatedOn(monitor: ClusterMonitor, target: string): Allocated[] {
   })
 }
 
-/** Rules of controllers in force on a server after the period, and the newest plan that had anything to do. */
+/** Controller rules in force on a server after the period, and the latest plan with any commands. */
 function rulesOn(monitor: ClusterMonitor, host: string): object {
   const place = placeOf(host, 'ost_io')
   const text = monitor.recent.rulesAt(place, monitor.sample)
@@ -48,7 +49,9 @@ function rulesOn(monitor: ClusterMonitor, host: string): object {
     rules: rules.map(({ name, conditions: match, rate }) => ({ name, match, rate })),
     ...(outcome && {
       plan: {
-        ...{ t: outcome.atMs / 1000, state: outcome.state, detail: outcome.detail },
+        t: outcome.atMs / 1000,
+        state: outcome.state,
+        detail: outcome.detail,
         commands: outcome.plan.commands.map((c) => c.value),
       },
     }),
@@ -65,7 +68,11 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
     return { target, node, allocations }
   })
   return {
-    ...{ t: monitor.nowMs() / 1000, sample, source: monitor.source.kind, mode: loop.mode, controller: loop.controller },
+    t: monitor.nowMs() / 1000,
+    sample,
+    source: monitor.source.kind,
+    mode: loop.mode,
+    controller: loop.controller,
     ...(loop.shadowLeftNs > 0 ? { shadow_left_s: Math.round(loop.shadowLeftNs / 1e8) / 10 } : {}),
     decisions: loop.mode === 'observe' ? [] : decisions,
     rules: monitor.servers.map((host) => rulesOn(monitor, host)),
@@ -79,7 +86,7 @@ export function periodLine(monitor: ClusterMonitor, missing: Missing): object {
 
 const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 21)
 
-/** Literal commands of the newest plan of a server, as they would be sent. */
+/** Literal commands of the latest plan of a server, as they would be sent. */
 function planLines(monitor: ClusterMonitor, host: string): string[] {
   const outcome = monitor.loop.outcome(host)
   if (!outcome) return []
@@ -87,7 +94,7 @@ function planLines(monitor: ClusterMonitor, host: string): string[] {
   return [`  ${host}, plan of ${clock(outcome.atMs)}`, ...literals(monitor.node(host), commands).map((c) => `    ${c}`)]
 }
 
-/** For a terminal: one line a period; in advise mode the commands of each server's plan below it. */
+/** Formats one period for a terminal: one line, and in advise mode the commands of each server's plan below it. */
 export function periodText(monitor: ClusterMonitor, missing: Missing): string {
   const { loop, servers } = monitor
   const per = servers.map((host) => {

@@ -1,6 +1,6 @@
 /**
- * A controller without a window: it decides every period, says so, and writes where the mode is enforce. However it ends, short of
- * being killed, it takes its rules away and looks whether they are gone; killed, the leases on the servers do.
+ * Headless controller: decides and reports every period, and writes rules in enforce mode. On exit it removes its rules and
+ * verifies that they are gone; if it is killed, the leases on the servers remove them.
  */
 import type { Command } from 'commander'
 import { NS_PER_MS } from '#core/base/units.ts'
@@ -13,7 +13,7 @@ import { enterEnforce } from '../host/sources/other-consoles.ts'
 import { flagsOf } from './clusters-flags.ts'
 import { periodLine, periodText } from './control-lines.ts'
 import { exitOf } from './rules/command-rules.ts'
-import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
+import { isHopeless, openCluster, stopOpening, exitCodeOfRun, type OpenCluster } from './live.ts'
 import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
 
 export interface ControlOptions {
@@ -25,15 +25,19 @@ export interface ControlOptions {
   readonly takeOver?: true
 }
 
-/** The unlock is renewed this often, as long as nothing ended it: it holds for 15 minutes. */
+/** Interval between renewals of the unlock, which lasts 15 minutes. */
 const RENEW_MS = 60_000
-/** Longest wait for its rules to be gone at the end; the leases end them in a minute anyway. */
+/** Longest wait for the rules to be removed on exit, ms; the leases remove them within a minute in any case. */
 const GONE_MS = 30_000
-/** Failures of a server on which nothing could be written. */
+/** Failures that mean that nothing could be written on a server. */
 const NOT_WRITTEN: ReadonlySet<string> = new Set([
-  ...['LEASE_FAILED', 'LEASE_UNKNOWN', 'RULES_NOT_APPLIED', 'NOT_ON_RECORD', 'VERSION_UNKNOWN'],
+  'LEASE_FAILED',
+  'LEASE_UNKNOWN',
+  'RULES_NOT_APPLIED',
+  'NOT_ON_RECORD',
+  'VERSION_UNKNOWN',
 ])
-/** Samples after which a server shows what was taken away. */
+/** Samples until a removal is visible. */
 const SEEN_AFTER = 3
 
 class Run {
@@ -43,10 +47,10 @@ class Run {
   #off: () => void = () => undefined
   #end: (why: Failure | undefined) => void = () => undefined
   #sample = 0
-  /** Number of the newest stop when enforce was asked for: a later one is not undone by a new connection. */
+  /** Number of the newest stop when enforce mode was entered: a reconnect must not override a later one. */
   #stopNumber: number | undefined
   #isEntering = false
-  /** Servers on which it may have rules. */
+  /** Servers that may have rules of this run. */
   readonly #written = new Set<string>()
   readonly #ended: Promise<Failure | undefined>
 
@@ -56,16 +60,16 @@ class Run {
     this.#ended = new Promise((resolve) => (this.#end = resolve))
   }
 
-  /** Until it is told to end, or cannot go on. @returns why it could not. */
+  /** Runs until a signal, the end of `--for`, or a failure. @returns the failure, if any. */
   async run(): Promise<Failure | undefined> {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-    for (const signal of signals) process.once(signal, this.#told)
+    for (const signal of signals) process.once(signal, this.#onSignal)
     const time = this.#options.for
-    const over = time === undefined ? undefined : setTimeout(this.#told, time * 1000)
+    const over = time === undefined ? undefined : setTimeout(this.#onSignal, time * 1000)
     const entered = await this.#enter()
     if (!entered.ok) this.#end(entered.error)
     const renew = setInterval(() => this.#renew(), RENEW_MS)
-    // A cluster whose servers are all refused sends no more samples.
+    // No samples arrive while all servers are refused.
     const look = setInterval(() => void this.#look(), 250)
     const why = await this.#ended
     clearTimeout(over)
@@ -74,9 +78,9 @@ class Run {
     return why
   }
 
-  readonly #told = (): void => this.#end(undefined)
+  readonly #onSignal = (): void => this.#end(undefined)
 
-  /** Takes over the present connection: its monitor is another one when a server came in that nobody knew. */
+  /** Attaches to the current connection; its monitor is replaced when a new server is found. */
   async #enter(): Promise<Result<undefined>> {
     const { source } = this.#cluster
     const { controller, mode, takeOver } = this.#options
@@ -99,7 +103,7 @@ class Run {
     return ok(undefined)
   }
 
-  /** A stop while it was not connected; undefined where it has not enforced before. */
+  /** Returns a stop that was issued while this run was disconnected; undefined if it has not enforced before. */
   #stoppedSince(monitor: ClusterMonitor): Failure | undefined {
     const last = monitor.stops.last()
     if (this.#stopNumber === undefined || last === undefined || last.number <= this.#stopNumber) return undefined
@@ -107,7 +111,7 @@ class Run {
       code: 'STOPPED',
       what: 'The controller left enforce',
       why: stopText(last),
-      unaffected: 'It is watched no more.',
+      unaffected: 'It is no longer sampled.',
     }
   }
 
@@ -135,7 +139,7 @@ class Run {
         code: 'LOCKED',
         what: 'The controller left enforce',
         why,
-        unaffected: 'Its rules are taken away.',
+        unaffected: 'Its rules are removed.',
       }
       this.#end(leftWhy ?? locked)
     }
@@ -146,7 +150,7 @@ class Run {
     line(this.#options.json ? jsonText(periodLine(monitor, missing)) : periodText(monitor, missing))
   }
 
-  /** What the servers came to on which rules were to stand: a controller that could not write on them has not done its work. */
+  /** Exit code for the servers: not `done` if rules could not be written on some of them. */
   codeOfServers(): ExitCode {
     const { monitor } = this.#cluster.source
     if (this.#options.mode !== 'enforce') return EXIT.done
@@ -158,15 +162,15 @@ class Run {
     return failed.length < failures.length ? EXIT.partial : EXIT.failed
   }
 
-  /** Takes its rules away, and waits until they are seen to be gone. */
+  /** Removes the rules of this run and waits until the servers show that they are gone. */
   async withdraw(): Promise<ExitCode> {
     this.#off()
     const { monitor } = this.#cluster.source
     if (monitor.loop.mode !== 'enforce' && this.#written.size === 0) return EXIT.done
     monitor.setMode('observe')
-    // One sample may be under way and still write; the next takes away, and the one after that shows it.
+    // A sample in progress may still write; the next one removes, and the one after that shows the removal.
     const enough = monitor.sample + SEEN_AFTER
-    // A cluster that is slow to read is sampled seldom.
+    // A cluster that is slow to read has long sampling periods.
     const untilMs = performance.now() + Math.max(GONE_MS, (SEEN_AFTER + 2) * (monitor.source.periodNs / NS_PER_MS))
     const left = (): string[] => [...this.#written].filter((host) => !isGone(monitor, host))
     await new Promise<void>((resolve) => {
@@ -180,7 +184,7 @@ class Run {
     })
     const hosts = left()
     if (hosts.length === 0) return EXIT.done
-    const why = `${hosts.join(', ')}: its rules were not seen to go; their leases end them within a minute`
+    const why = `${hosts.join(', ')}: removal of its rules was not confirmed; their leases remove them within a minute`
     process.stderr.write(`sluice: ${plain(why)}\n`)
     return hosts.length < this.#written.size ? EXIT.partial : EXIT.unknown
   }
@@ -190,7 +194,7 @@ class Run {
   }
 }
 
-/** Whether a server that answers shows no rule of a controller, and keeps no lease of this one. */
+/** True if the server answers, shows no controller rule, and holds no lease of this run. */
 function isGone(monitor: ClusterMonitor, host: string): boolean {
   if (monitor.missing.has(host) || monitor.loop.lease(host)?.isOpen) return false
   return !(monitor.serviceReading(host, 'ost_io')?.rules ?? []).some((r) => isControllerRule(r.name))
@@ -216,6 +220,6 @@ export async function control(name: string, options: ControlOptions, command: Co
   const left = await run.withdraw()
   if (why) process.stderr.write(`sluice: ${plain(formatFailure(why))}\n`)
   if (why && json) line(jsonText({ error: { code: why.code, message: formatFailure(why) } }))
-  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : code !== EXIT.done ? code : worstOf(cluster)
+  process.exitCode = left !== EXIT.done ? left : why ? exitOf(why) : code !== EXIT.done ? code : exitCodeOfRun(cluster)
   await cluster.close()
 }

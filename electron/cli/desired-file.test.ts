@@ -15,7 +15,11 @@ const why = (text: string): string => {
   return r.ok ? 'read' : `${r.error.code}: ${r.error.why ?? ''}`
 }
 const rule = (name: string, rank?: string): DesiredRule => ({
-  ...{ name, match: 'jobid={a.1}', rate: 1, queue: 'reg', line: 1 },
+  name,
+  match: 'jobid={a.1}',
+  rate: 1,
+  queue: 'reg',
+  line: 1,
   rank,
 })
 
@@ -39,7 +43,7 @@ describe('a file of desired rules', () => {
     ['rules:\n  - { match: "a", rate: 1.5 }', 'line 2: rules.0.rate'],
     ['rules:\n  - { rate: 5 }', 'line 2: rules.0.match'],
     ['rules:\n  - { match: "a", rate: 5, name: "a; reboot" }', 'line 2: rules.0.name'],
-    ['rules:\n  - { match: "a", rate: 5 }\n  - { match: "a", rate: 6 }', 'stands in line 2 already'],
+    ['rules:\n  - { match: "a", rate: 5 }\n  - { match: "a", rate: 6 }', 'is already in line 2'],
     ['rules:\n  - { match: "jobid={x\'; reboot #}", rate: 5 }', 'line 2: rules.0.match: quotes'],
     ['rules:\n  - { match: "jobid={$(id)}", rate: 5 }', 'line 2: rules.0.match: quotes'],
     ['rules:\n  - { match: "jobid={a}\\u001b[2J", rate: 5 }', 'line 2: rules.0.match: quotes'],

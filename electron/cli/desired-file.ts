@@ -1,12 +1,12 @@
 /**
- * The rules that somebody wants to stand, as a file:
+ * Desired rules of a service, as a YAML file:
  *
  * ```yaml
  * rules:
  *   - { match: "jobid={hog.n01}", rate: 50, queue: reg }
  * ```
  *
- * They stand in the order of the file, before all others, unless `rank` names the rule that one comes right before.
+ * Rules are placed in file order before all others; `rank` names the rule to place one before.
  */
 import { readFileSync } from 'node:fs'
 import { isMap, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from 'yaml'
@@ -19,7 +19,7 @@ import { RATE_MAX } from '#core/lustre/nrs-tbf-rule.ts'
 const FILE_BYTES = 1 << 20
 const RULES = 100
 
-/** What Lustre's grammar needs, and nothing that means something to a shell beyond what braces and blanks do. */
+/** Characters that Lustre's grammar needs; except for braces and blanks none is special to a shell. */
 const MATCH = /^[A-Za-z0-9 .,:*?!@_/+#%=~^&{}<>[\]-]+$/
 
 const rule = z.strictObject({
@@ -27,7 +27,7 @@ const rule = z.strictObject({
     .string()
     .min(1)
     .max(4096)
-    .regex(MATCH, 'quotes, backslashes, $, `, ;, |, () and characters beyond ASCII match no rule'),
+    .regex(MATCH, 'quotes, backslashes, $, `, ;, |, () and non-ASCII characters are not allowed'),
   rate: z.number().int().min(1).max(RATE_MAX),
   queue: z.enum(['reg', 'hp', 'both']).default('reg'),
   rank: z
@@ -47,20 +47,20 @@ export interface DesiredRule {
   /** RPC/s per class. */
   readonly rate: number
   readonly queue: 'reg' | 'hp' | 'both'
-  /** Rule to stand right before. */
+  /** Rule to insert before. */
   readonly rank: string | undefined
-  /** Where it stands in the file, from 1. */
+  /** Line in the file, from 1. */
   readonly line: number
 }
 
-/** A rule without a name gets the same one whenever the same is asked for, so that it is known again. */
+/** Derives the name of an unnamed rule from its match and queue, so that later plans recognize it. */
 export const nameFor = (match: string, queue: string): string =>
   `${OPERATOR_PREFIX}${shortHash(`${queue}\u0000${match}`)}`
 
 const keyOf = ({ key }: Pair): string =>
   key !== null && typeof key === 'object' && 'value' in key ? String(key.value) : String(key)
 
-/** The node that an issue is about: an unknown key itself, else the value at its path. */
+/** YAML node of an issue: an unknown key itself, otherwise the value at its path. */
 function nodeAt(document: Document, issue: z.core.$ZodIssue): Node | undefined {
   const path = issue.path.map((p) => (typeof p === 'symbol' ? String(p) : p))
   const at = path.length === 0 ? document.contents : document.getIn(path, true)
@@ -72,7 +72,7 @@ function nodeAt(document: Document, issue: z.core.$ZodIssue): Node | undefined {
   return path.length === 0 ? undefined : nodeAt(document, { ...issue, path: issue.path.slice(0, -1) })
 }
 
-/** Reads the text of such a file. Failure: DESIRED_UNREADABLE, with the line. */
+/** Parses the text of a desired-rules file. Failure: DESIRED_UNREADABLE, with the line. */
 export function parseDesired(text: string, path: string): Result<DesiredRule[]> {
   const unreadable = (why: string): Result<never> =>
     fail({
@@ -89,7 +89,7 @@ export function parseDesired(text: string, path: string): Result<DesiredRule[]> 
   if (error) return unreadable(error.message.split('\n')[0] ?? 'it is not YAML')
   let value: unknown
   try {
-    // An alias may stand for a great deal of text.
+    // Aliases are refused: they may expand to very large text.
     value = document.toJS({ maxAliasCount: 0 })
   } catch (e) {
     return unreadable(e instanceof Error ? e.message : 'it has an alias')
@@ -97,7 +97,7 @@ export function parseDesired(text: string, path: string): Result<DesiredRule[]> 
   const parsed = content.safeParse(value)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
-    if (!issue) return unreadable('it has another form')
+    if (!issue) return unreadable('it does not match the format')
     const where = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
     return unreadable(`line ${lineOf(nodeAt(document, issue))}: ${where}${issue.message}`)
   }
@@ -107,7 +107,7 @@ export function parseDesired(text: string, path: string): Result<DesiredRule[]> 
     const line = lineOf(isSeq(items) ? (items.items[i] as Node) : undefined)
     const name = r.name ?? nameFor(r.match, r.queue)
     const same = out.find((o) => o.name === name)
-    if (same) return unreadable(`line ${line}: ${name} stands in line ${same.line} already`)
+    if (same) return unreadable(`line ${line}: ${name} is already in line ${same.line}`)
     out.push({ ...r, rank: r.rank, name, line })
   }
   return ok(out)
@@ -128,8 +128,8 @@ export function readDesired(path: string): Result<DesiredRule[]> {
 }
 
 /**
- * The order in which rules are started so that they end as in the file: a start without a rank goes before all others, and one with a
- * rank needs the rule that it names. Failure: DESIRED_RANKS, when they wait for each other.
+ * Returns the start order that yields the order of the file: a start without a rank inserts at the head, and one with a rank needs
+ * the rule it names. Failure: DESIRED_RANKS for circular ranks.
  */
 export function startOrder(rules: readonly DesiredRule[]): Result<DesiredRule[]> {
   const waiting = [...rules].reverse()
@@ -141,10 +141,10 @@ export function startOrder(rules: readonly DesiredRule[]): Result<DesiredRule[]>
       const names = waiting.map((w) => `${w.name} (line ${w.line})`).join(', ')
       return fail({
         code: 'DESIRED_RANKS',
-        what: 'The rules cannot be put in an order',
-        why: `the ranks of ${names} lead back to themselves`,
+        what: 'The rules cannot be ordered',
+        why: `the ranks of ${names} are circular`,
         unaffected: 'Nothing was planned.',
-        next: 'Leave one rank out.',
+        next: 'Remove one rank.',
       })
     }
     out.push(next)

@@ -1,4 +1,4 @@
-/** `sluice emulate SCENARIO`: the emulator behind real SSH servers, or behind a socket for stand-ins, until a signal comes. */
+/** `sluice emulate SCENARIO`: serves the emulator over SSH, or over a socket for stand-in programs, until a signal. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { Emulation, ORDINARY, speedOf, SPEEDS, SUDO_KINDS, type SudoKind } from '../emulate/emulation.ts'
 import { existingKey, newKey, runFolder } from '../emulate/keys.ts'
@@ -37,7 +37,7 @@ interface Served {
   readonly socket: StandInSocket | undefined
 }
 
-/** Opens what was asked for; what is open already ends with the process where the rest fails. */
+/** Opens the requested servers; if one fails, those already open end with the process. */
 async function serve(emulation: Emulation, options: EmulateOptions, folder: string): Promise<Served> {
   const key = options.ssh ? must(options.key === undefined ? newKey(folder) : existingKey(options.key)) : undefined
   const user = options.sudo ? ORDINARY : 'root'
@@ -46,13 +46,16 @@ async function serve(emulation: Emulation, options: EmulateOptions, folder: stri
   return { ssh, identity: key?.identity, socket }
 }
 
-/** All of it as one line, or a cluster file whose comments tell the rest. */
-function tell(emulation: Emulation, { ssh, identity, socket }: Served, options: EmulateOptions): void {
+/** Prints one JSON line, or a cluster file with connection details in comments. */
+function printServed(emulation: Emulation, { ssh, identity, socket }: Served, options: EmulateOptions): void {
   const nodes = ssh?.nodes ?? emulation.nodes.map(({ name, roles }) => ({ name, roles }))
   if (options.json) {
     const reached = ssh && {
-      ...{ clusters: ssh.clusters, identity, host_key: ssh.fingerprint },
-      ...{ config: ssh.clusterFile, known_hosts: ssh.knownHosts },
+      clusters: ssh.clusters,
+      identity,
+      host_key: ssh.fingerprint,
+      config: ssh.clusterFile,
+      known_hosts: ssh.knownHosts,
     }
     const path = socket && { socket: options.socket }
     return line(JSON.stringify({ cluster: emulation.source.cluster, nodes, ...reached, ...path }))
@@ -69,7 +72,7 @@ function tell(emulation: Emulation, { ssh, identity, socket }: Served, options: 
 
 async function emulate(name: string, options: EmulateOptions): Promise<void> {
   if (!options.ssh && options.socket === undefined) {
-    stop({ code: 'USAGE', what: 'Nobody could reach the emulator', next: 'Give --ssh, --socket PATH, or both.' }, 2)
+    stop({ code: 'USAGE', what: 'The emulator would not be reachable', next: 'Give --ssh, --socket PATH, or both.' }, 2)
   }
   const scenario = must(readScenario(scenarioFile(name)))
   const folder = runFolder()
@@ -81,7 +84,7 @@ async function emulate(name: string, options: EmulateOptions): Promise<void> {
     for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(s, () => resolve())
   })
   emulation.start()
-  tell(emulation, served, options)
+  printServed(emulation, served, options)
   await ended
   served.ssh?.stop()
   served.socket?.stop()
@@ -89,24 +92,22 @@ async function emulate(name: string, options: EmulateOptions): Promise<void> {
 }
 
 const HELP = `
-Prints a cluster file for sluice --config and for the console, then serves until a signal comes. Every node listens on 127.0.0.1
-only, on a port of its own. root and ${ORDINARY} are let in with one key, which is made for the run unless --key names one. Commands
-run in the emulated node's shell; there is no terminal, no forwarding and no file transfer. The key and the files are in a folder
-that goes when it ends.`
+Prints a cluster file for sluice --config and for the console, then serves until a signal. Every node listens on its own port on
+127.0.0.1 only. One key, created for the run unless --key names one, is authorized for root and ${ORDINARY}. Commands run in the
+emulated node's shell, without terminal, forwarding or file transfer. The key and the files are in a folder that is removed at
+the end.`
 
 export function emulateCommand(): Command {
   return new Command('emulate')
-    .description('emulate a cluster whose nodes others can reach')
+    .description('emulate a cluster with nodes that can be reached from outside')
     .argument('[scenario]', 'a scenario file, or demo for the built-in one', 'demo')
-    .option('--ssh', 'every node behind an SSH server on loopback')
-    .option('--port <n>', 'port of the first node, the next ones follow; 0 = any that are free', port, 2201)
-    .option('--key <file>', 'a private key that is let in; its .pub is read')
-    .addOption(
-      new Option('--sudo <scope>', `log in as ${ORDINARY}, who may do this through sudo`).choices([...SUDO_KINDS]),
-    )
+    .option('--ssh', 'serve every node over SSH on loopback')
+    .option('--port <n>', 'port of the first node, the others follow; 0 = any free ports', port, 2201)
+    .option('--key <file>', 'private key to authorize; only its .pub is read')
+    .addOption(new Option('--sudo <scope>', `log in as ${ORDINARY}, with these sudo rights`).choices([...SUDO_KINDS]))
     .option('--socket <path>', 'a Unix socket for stand-ins of lctl and other programs')
-    .option('--speed <x>', 'emulated seconds a second', speed, 1)
-    .option('--for <s>', 'end after so many seconds', seconds)
+    .option('--speed <x>', 'emulated seconds per second', speed, 1)
+    .option('--for <s>', 'stop after this many seconds', seconds)
     .option('--json', 'one JSON line instead of a cluster file')
     .addHelpText('after', HELP)
     .action(emulate)

@@ -34,7 +34,7 @@ const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: ()
   },
 }
 
-/** Lines end at a newline and nowhere else: node:readline would also cut a job id at U+2028. */
+/** Splits input at newlines only: node:readline would also split a job id at U+2028. */
 async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string, void, void> {
   let rest = ''
   input.setEncoding('utf8')
@@ -47,7 +47,7 @@ async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string, void, 
 }
 
 async function evaluate(evaluator: Evaluator): Promise<void> {
-  // A line is answered before the next one is read, so that a caller may talk to this as to a server.
+  // Each line is answered before the next one is read, so that a caller can use this interactively.
   for await (const text of linesOf(process.stdin)) {
     const answered = process.stdout.write(`${evaluator.answer(text)}\n`)
     if (!answered) await new Promise((resolve) => process.stdout.once('drain', resolve))
@@ -56,9 +56,9 @@ async function evaluate(evaluator: Evaluator): Promise<void> {
 
 export function evalCommand(): Command {
   return new Command('eval')
-    .description('answer JSON lines from standard input with an algorithm')
+    .description('run an algorithm on JSON lines from standard input')
     .argument('[system]', `which: ${Object.keys(SYSTEMS).join(', ')}`)
-    .option('--list', 'name the systems and what they take')
+    .option('--list', 'list the systems and their input')
     .action(async (system: string | undefined, options: { list?: true }) => {
       if (options.list) {
         for (const [name, s] of Object.entries(SYSTEMS)) line(`${name}\t${s.ops}`)

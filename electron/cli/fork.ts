@@ -1,12 +1,11 @@
-/** `sluice fork --history FILE`: a stretch of a history or of a recording as a scenario, with what the model does not know. */
+/** `sluice fork --history FILE`: writes a range of a history or recording as a scenario, with the limits of the model. */
 import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { DEFAULT_LOOP_OPTIONS } from '#core/adaptbf/loop-options.ts'
 import { forkScenario } from '#core/sandbox/fork.ts'
 import type { HistoryReader } from '../history/reader.ts'
-import { readerOf } from '../history/open-recording.ts'
 import { inputsFromHistory, type ForkAround } from '../host/sandbox/fork-history.ts'
-import { withForeign } from './foreign.ts'
+import { withRecording } from './foreign.ts'
 import { line, must, plain, stop, writeOut } from './output.ts'
 
 interface ForkFlags {
@@ -35,30 +34,27 @@ const positive = (text: string): number => {
 }
 
 const fork = (flags: ForkFlags): Promise<void> =>
-  withForeign(async (files) => write(must(readerOf(must(await files.open(flags.history)), flags.cluster)), flags))
+  withRecording(flags.history, flags.cluster, ({ reader }) => write(reader, flags))
 
 async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
   const kept = reader.kept()
   const toMs = flags.to ?? (kept?.toMs ?? 0) + 1
   const fromMs = flags.from ?? Math.max(kept?.fromMs ?? 0, toMs - 60_000)
   if (toMs <= fromMs)
-    stop({ code: 'BAD_SPAN', what: 'There is no such stretch', why: 'its end is not after its beginning' }, 2)
+    stop({ code: 'BAD_SPAN', what: 'The range is not valid', why: 'its end is not after its beginning' }, 2)
   const control = { controller: 'none', mode: 'observe', options: DEFAULT_LOOP_OPTIONS } as const
   const around: ForkAround = {
     kind: 'RECORDED',
-    ...{
-      cluster: reader.cluster,
+    cluster: reader.cluster,
 
-      servers: [],
-      mdts: [],
-      intervalMs: flags.interval,
-      scenario: undefined,
-    },
+    servers: [],
+    mdts: [],
+    intervalMs: flags.interval,
+    scenario: undefined,
     control: { ...control, maxRate: flags.maxRate, periodMs: 1000 },
-    said: 'Releases, CPTs, policies, the controller and T are not kept in a file: T is as given on the command line.',
+    said: 'Releases, CPTs, policies, the controller and T are not recorded: T is that of the command line.',
   }
   const inputs = must(inputsFromHistory(around, reader, { fromMs, toMs }, { workload: flags.workload, isReplay: true }))
-  reader.close()
   const { text, scenario, thinning } = must(forkScenario(inputs))
   if (flags.out === undefined) {
     await writeOut(text)
@@ -84,19 +80,19 @@ async function write(reader: HistoryReader, flags: ForkFlags): Promise<void> {
 
 export function forkCommand(): Command {
   return new Command('fork')
-    .description('a stretch of what was recorded as a scenario')
-    .requiredOption('--history <file>', 'a recording, or a history; a console may have it open')
-    .option('--cluster <name>', 'the newest by default')
-    .option('--from <time>', 'beginning, ISO 8601; a minute before the end by default', instant)
-    .option('--to <time>', 'end, not included; that of what is kept by default', instant)
+    .description('turn a range of a history or recording into a scenario')
+    .requiredOption('--history <file>', 'recording or history; may be in use by a console')
+    .option('--cluster <name>', 'cluster (default: the newest)')
+    .option('--from <time>', 'start, ISO 8601 (default: one minute before the end)', instant)
+    .option('--to <time>', 'end, exclusive (default: end of the data)', instant)
     .addOption(
-      new Option('--workload <kind>', 'recorded rates, or processes that wait for answers')
+      new Option('--workload <kind>', 'open: recorded rates; closed: processes that wait for answers')
         .choices(['open', 'closed'])
         .default('closed'),
     )
-    .option('--max-rate <rpcs>', 'T: what an OST serves at most where it was never saturated, RPC/s', positive, 500)
-    .option('--interval <ms>', 'from one raw sample to the next', positive, 1000)
-    .option('-o, --out <file>', 'where to write it; standard output by default')
-    .option('--force', 'replace a file that is there')
+    .option('--max-rate <rpcs>', 'T: capacity of an OST that was never saturated, RPC/s', positive, 500)
+    .option('--interval <ms>', 'interval of raw samples, ms', positive, 1000)
+    .option('-o, --out <file>', 'output file (default: standard output)')
+    .option('--force', 'overwrite an existing file')
     .action(fork)
 }

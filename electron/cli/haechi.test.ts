@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import type { RunResult } from '../haechi/measure.ts'
 import type { TokenCost } from '../haechi/token-cost.ts'
 
-const node = (...args: string[]): Promise<Ended> => sluiceHere(['haechi', 'node', ...args])
+const node = (...args: string[]): Promise<Ended> => runSluice(['haechi', 'node', ...args])
 
 describe('sluice haechi node', () => {
   it('runs clients with tokens and without, and conserves tokens', { timeout: 60_000 }, async () => {
@@ -22,7 +22,7 @@ describe('sluice haechi node', () => {
   })
 
   it.each([
-    [1, ['--capacity', '1000', '--reservations', '2000'], 'over the node'],
+    [1, ['--capacity', '1000', '--reservations', '2000'], 'capacity by 1000 I/Os'],
     [1, ['--bare', '--records', '99999999'], 'A node cannot hold'],
     [2, ['--reservations', '1,2,3'], '3 reservations for 2 clients'],
     [2, ['--reservations=-1'], 'whole number'],

@@ -1,4 +1,4 @@
-/** `sluice haechi …`: a data node in real memory, with tokens and without, measured on this machine. */
+/** `sluice haechi …`: measures a data node in shared memory on this machine, with and without tokens. */
 import { availableParallelism } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Failure } from '#core/base/result.ts'
@@ -71,8 +71,12 @@ function setupOf(flags: NodeFlags): RealNodeSetup {
   }
   return {
     ...REAL_NODE_DEFAULTS,
-    ...{ settings, clients, slots: clients.length, records: flags.records, completionBatch: flags.completions },
-    // Replaced by what is measured or given; a bare node does not look at it.
+    settings,
+    clients,
+    slots: clients.length,
+    records: flags.records,
+    completionBatch: flags.completions,
+    // Replaced by measured or given values; unused on a bare node.
     profile: { globalIops: 1, localIops: 1 },
   }
 }
@@ -100,7 +104,10 @@ async function node(flags: NodeFlags): Promise<void> {
   const run = must(await runNode({ ...setup, mode: flags.bare ? 'bare' : 'haechi' }, ms))
   const cost = flags.bare ? undefined : must(await tokenCost(setup, ms))
   const report: NodeReport = {
-    ...{ cores: availableParallelism(), profile, reservations: setup.clients.map((c) => c.reservation), run },
+    cores: availableParallelism(),
+    profile,
+    reservations: setup.clients.map((c) => c.reservation),
+    run,
     ...(cost ? { cost } : {}),
   }
   if (flags.json) line(JSON.stringify(report))
@@ -143,8 +150,8 @@ const period = (completed: number): string => (Number.isNaN(completed) ? '-' : f
 
 function printTokens({ omega, audit, conversions, casRaces, wakeUps, dataIos, monitorCpu }: RunResult): void {
   const share = (100 * audit.mostHandedOut).toFixed(1)
-  line(`omega ${figure(omega)} tokens at the end; no period handed out more than ${share} % of what it had`)
-  line(`${figure(conversions)} conversions, ${figure(casRaces)} times a FAA came first`)
+  line(`omega ${figure(omega)} tokens at the end; at most ${share} % of a period's tokens were handed out`)
+  line(`${figure(conversions)} conversions, ${figure(casRaces)} lost CAS races`)
   line(
     `data node's CPU: ${wakeUps.data} wake-ups by ${figure(dataIos)} data I/Os; ${figure(wakeUps.timer)} checks, ` +
       `${wakeUps.send} SENDs, ${(100 * monitorCpu).toFixed(1)} % of a core`,
@@ -154,42 +161,39 @@ function printTokens({ omega, audit, conversions, casRaces, wakeUps, dataIos, mo
 }
 
 function printCost({ haechi, bare, throughput, cpu, addedNsPerIo, pairs }: TokenCost): void {
-  const loss = (l: Loss): string => `${l.median.toFixed(1)} % (middle half ${l.from.toFixed(1)} to ${l.to.toFixed(1)})`
-  line(`Haechi against bare, in turns, medians of ${pairs} pairs, capacity not limiting:`)
-  line(`  ${figure(haechi.iops)} against ${figure(bare.iops)} I/O/s, lost ${loss(throughput)}`)
+  const loss = (l: Loss): string => `${l.median.toFixed(1)} % (IQR ${l.from.toFixed(1)} to ${l.to.toFixed(1)})`
+  line(`Haechi vs. bare, alternating, medians of ${pairs} pairs, capacity not limiting:`)
+  line(`  ${figure(haechi.iops)} vs. ${figure(bare.iops)} I/O/s, loss ${loss(throughput)}`)
   line(
-    `  ${haechi.cpuNsPerIo.toFixed(0)} against ${bare.cpuNsPerIo.toFixed(0)} ns of CPU an I/O in clients, ` +
-      `${addedNsPerIo.toFixed(0)} added, lost ${loss(cpu)}`,
+    `  ${haechi.cpuNsPerIo.toFixed(0)} vs. ${bare.cpuNsPerIo.toFixed(0)} ns of client CPU per I/O, ` +
+      `${addedNsPerIo.toFixed(0)} added, loss ${loss(cpu)}`,
   )
 }
 
 export function haechiCommand(): Command {
   const haechi = new Command('haechi')
-    .description('tokens for one-sided I/O: a data node in real memory')
+    .description('QoS of one-sided I/O: a data node in shared memory')
     .showHelpAfterError('(see sluice haechi --help)')
     .exitOverride()
   haechi
     .command('node')
-    .description('run a node and its clients in threads of this process, with tokens and without, and compare')
+    .description('measure a node and its clients in threads of this process, with and without tokens')
     .option('--clients <n>', 'client threads', least(1), 2)
-    .option('--reservations <list>', 'I/Os a second by client, for example 100000,50000', wholes, [])
-    .option('--limits <list>', 'I/Os a second by client, - for none', limits, [])
-    .option('--seconds <s>', 'how long each part is measured', seconds, 5)
-    .option('--capacity <list>', 'I/O/s of the node, and of one client, instead of measuring them first', wholes)
+    .option('--reservations <list>', 'I/Os per second by client, for example 100000,50000', wholes, [])
+    .option('--limits <list>', 'I/Os per second by client, - for none', limits, [])
+    .option('--seconds <s>', 'duration of each measurement', seconds, 5)
+    .option('--capacity <list>', 'I/O/s of the node, and of one client (default: measured first)', wholes)
     .option('--records <n>', 'records of 4 KB', least(1), 16_384)
     .addOption(
       new Option('--mix <name>', 'of YCSB: a 50 %, b 95 %, c 100 % reads').choices(Object.keys(MIXES)).default('a'),
     )
-    .addOption(new Option('--keys <name>', 'which records').choices(['uniform', 'zipfian']).default('uniform'))
-    .option('--batch <n>', 'tokens that a client claims at once', least(1), NODE_SETTINGS.batch)
-    .option(
-      '--completions <n>',
-      'completions that a client takes at once',
-      least(1),
-      REAL_NODE_DEFAULTS.completionBatch,
+    .addOption(
+      new Option('--keys <name>', 'distribution of the records').choices(['uniform', 'zipfian']).default('uniform'),
     )
-    .option('--no-estimator', 'keep the capacity as it was measured or given')
-    .option('--bare', 'only without tokens')
+    .option('--batch <n>', 'tokens per claim of a client', least(1), NODE_SETTINGS.batch)
+    .option('--completions <n>', 'completions per poll of a client', least(1), REAL_NODE_DEFAULTS.completionBatch)
+    .option('--no-estimator', 'do not update the capacity estimate')
+    .option('--bare', 'run without tokens only')
     .option('--json', 'one JSON document instead of a table')
     .action((flags: NodeFlags) => node(flags))
   return haechi

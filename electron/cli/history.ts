@@ -1,13 +1,12 @@
-/** `sluice history`: what a history file or a recording holds, as text, as CSV, and as a recording of a stretch. */
+/** `sluice history`: contents of a history file or recording, CSV export, and recording of a range. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { csvQuery, groupBy, TIERS, type CsvQuery } from '#core/api/history.ts'
-import type { ForeignFiles } from '../foreign/foreign-files.ts'
 import { csvParts } from '../history/csv.ts'
 import { FileReader } from '../history/file-reader.ts'
-import { readerOf, type CheckedFile } from '../history/open-recording.ts'
+import type { CheckedFile } from '../history/open-recording.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import { writeRecording } from '../history/recording.ts'
-import { withForeign } from './foreign.ts'
+import { withForeign, withRecording } from './foreign.ts'
 import { jsonText, line, must, plain, stop, writeOut } from './output.ts'
 
 interface Span {
@@ -25,13 +24,13 @@ const instant = (text: string): number => {
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** The stretch named, or everything that is kept. */
+/** Range given by --from and --to, by default everything in the file. */
 function spanOf(reader: HistoryReader, { from, to }: Span): { fromMs: number; toMs: number } {
   const kept = reader.kept()
   const fromMs = from ?? kept?.fromMs ?? 0
   const toMs = to ?? (kept?.toMs ?? 0) + 1
   if (toMs > fromMs) return { fromMs, toMs }
-  return stop({ code: 'BAD_SPAN', what: 'There is no such stretch', why: 'its end is not after its beginning' }, 2)
+  return stop({ code: 'BAD_SPAN', what: 'The range is not valid', why: 'its end is not after its beginning' }, 2)
 }
 
 const info = (file: string, options: { readonly json?: true }): Promise<void> =>
@@ -65,60 +64,51 @@ function printInfo(file: string, { bytes, facts }: CheckedFile, clusters: readon
 
 type CsvFlags = Span & Pick<CsvQuery, 'what' | 'by'> & { tier?: string }
 
-const csv = (file: string, options: CsvFlags): Promise<void> => withForeign((files) => writeCsv(files, file, options))
+const csv = (file: string, options: CsvFlags): Promise<void> =>
+  withRecording(file, options.cluster, ({ reader }) => writeCsv(reader, options))
 
-async function writeCsv(files: ForeignFiles, file: string, options: CsvFlags): Promise<void> {
-  const reader = must(readerOf(must(await files.open(file)), options.cluster))
+async function writeCsv(reader: HistoryReader, options: CsvFlags): Promise<void> {
   const query = csvQuery.parse({
     ...spanOf(reader, options),
-    ...{ what: options.what, by: options.by, tier: options.tier ?? null },
+    what: options.what,
+    by: options.by,
+    tier: options.tier ?? null,
   })
   for await (const { text } of must(csvParts(reader, query))) await writeOut(text)
-  reader.close()
 }
 
 const record = (file: string, to: string, options: Span): Promise<void> =>
-  withForeign((files) => writeRange(files, { file, to }, options))
-
-async function writeRange(
-  files: ForeignFiles,
-  { file, to }: { file: string; to: string },
-  options: Span,
-): Promise<void> {
-  const opened = must(await files.open(file))
-  const reader = must(readerOf(opened, options.cluster))
-  const chosen = opened.checked.clusters.findLast((c) => options.cluster === undefined || c.name === options.cluster)
-  const span = spanOf(reader, options)
-  const written = must(await writeRecording(opened.db, chosen?.id ?? 0, span, to))
-  reader.close()
-  line(`${plain(written.file)}: ${written.bytes} bytes, ${iso(span.fromMs)} to ${iso(span.toMs)}`)
-}
+  withRecording(file, options.cluster, async ({ reader, db, cluster }) => {
+    const span = spanOf(reader, options)
+    const written = must(await writeRecording(db, cluster, span, to))
+    line(`${plain(written.file)}: ${written.bytes} bytes, ${iso(span.fromMs)} to ${iso(span.toMs)}`)
+  })
 
 const spanned = (command: Command): Command =>
   command
-    .option('--from <time>', 'beginning, ISO 8601; that of what is kept by default', instant)
-    .option('--to <time>', 'end, not included; that of what is kept by default', instant)
-    .option('--cluster <name>', 'the newest by default')
+    .option('--from <time>', 'start, ISO 8601 (default: start of the data)', instant)
+    .option('--to <time>', 'end, exclusive (default: end of the data)', instant)
+    .option('--cluster <name>', 'cluster (default: the newest)')
 
 export function historyCommand(): Command {
-  const command = new Command('history').description('what a history or a recording holds').exitOverride()
+  const command = new Command('history').description('inspect and export a history or recording').exitOverride()
   command
     .command('info')
-    .description('clusters, resolutions and how far they reach')
-    .argument('<file>', 'a recording, or a history; a console may have it open')
+    .description('clusters, and the range of each resolution')
+    .argument('<file>', 'recording or history; may be in use by a console')
     .option('--json', 'one JSON document')
     .action(info)
   spanned(command.command('csv'))
-    .description('a stretch as CSV on standard output')
-    .argument('<file>', 'a recording, or a history; a console may have it open')
-    .addOption(new Option('--what <table>', 'what is written').choices(csvQuery.shape.what.options).default('jobs'))
-    .addOption(new Option('--tier <tier>', 'resolution; the finest that reaches back so far by default').choices(TIERS))
-    .addOption(new Option('--by <group>', 'of jobs').choices(groupBy.options).default('job'))
+    .description('write a range as CSV to standard output')
+    .argument('<file>', 'recording or history; may be in use by a console')
+    .addOption(new Option('--what <table>', 'table').choices(csvQuery.shape.what.options).default('jobs'))
+    .addOption(new Option('--tier <tier>', 'resolution (default: the finest that covers the range)').choices(TIERS))
+    .addOption(new Option('--by <group>', 'group jobs by').choices(groupBy.options).default('job'))
     .action(csv)
   spanned(command.command('record'))
-    .description('a stretch as a recording of its own')
-    .argument('<file>', 'a history, also while a console has it open, or a recording')
-    .argument('<to>', 'a new file, NAME.qosrec')
+    .description('write a range as a recording')
+    .argument('<file>', 'history or recording; may be in use by a console')
+    .argument('<to>', 'new file, NAME.qosrec')
     .action(record)
   return command
 }

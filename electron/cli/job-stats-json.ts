@@ -1,4 +1,4 @@
-/** job_stats as one JSON document, written piece by piece as entries come. */
+/** job_stats as one JSON document, written incrementally as entries arrive. */
 import type { Counter, CounterField } from '#core/lustre/counter-line.ts'
 import type { JobEntry } from '#core/lustre/job-entry.ts'
 import type { JobStatsSink } from '#core/lustre/job-stats-scanner.ts'
@@ -8,11 +8,11 @@ import type { ByteText } from '#core/lustre/text.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A JSON string that a terminal does not obey: DEL and the C1 codes are escaped as well. */
+/** Quotes a JSON string safely for terminals: DEL and the C1 codes are escaped as well. */
 const quote = (text: string): string =>
   JSON.stringify(text).replace(/[\x7f-\x9f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)
 
-/** The id as text where its bytes are UTF-8; else each byte is one character, and the bytes are given as hex as well. */
+/** Formats the id as text if its bytes are UTF-8; otherwise one character per byte, with the bytes in hex beside it. */
 function jobIdMembers(id: ByteText): string {
   if (/^[\x20-\x7e]*$/.test(id)) return `"job_id":${quote(id)}`
   const bytes = Buffer.from(id, 'latin1')
@@ -35,7 +35,7 @@ function fieldText(c: Counter, name: CounterField): string {
   return c.exact?.get(name) ?? String(c[name])
 }
 
-// Most counters of most jobs never moved, and one reading of such a counter is one object: its text is made once.
+// Most counters of most jobs are zero and share one object per reading: its text is cached.
 const texts = new WeakMap<Counter, string>()
 
 function counterText(c: Counter): string {
@@ -60,11 +60,11 @@ function entryText(e: JobEntry): string {
 /** Name of the target in `obdfilter.NAME.job_stats`. */
 const targetOf = (param: ByteText): string => /^[^.]+\.(.+)\.job_stats$/s.exec(param)?.[1] ?? param
 
-/** Bytes that fit before the buffer has to grow: what a chunk of 64 KiB of text makes, and more. */
+/** Initial buffer size: enough for the output of a 64 KiB chunk of input. */
 const ROOM = 262_144
 
 export class JobStatsJson implements JobStatsSink {
-  // Texts become bytes at once and in one buffer: kept until they are written, they would outlive the young generation.
+  // Strings are encoded into one buffer at once: kept until written, they would outlive the young generation.
   #bytes = Buffer.allocUnsafe(ROOM)
   #length = 0
   #targets = 0
@@ -85,7 +85,7 @@ export class JobStatsJson implements JobStatsSink {
     this.#put(`${this.#jobs++ > 0 ? ',' : ''}\n${entryText(e)}`)
   }
 
-  /** The bytes since they were taken last; good until the next entry comes. */
+  /** Returns the bytes added since the last call; valid until the next entry. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#length)
     this.#length = 0
@@ -107,7 +107,7 @@ export class JobStatsJson implements JobStatsSink {
   }
 
   #put(text: string): void {
-    // No character takes more than three bytes of UTF-8 for each of its UTF-16 units.
+    // UTF-8 needs at most three bytes per UTF-16 unit.
     if (this.#length + 3 * text.length > this.#bytes.length) {
       const more = Buffer.allocUnsafe(2 * (this.#length + 3 * text.length))
       more.set(this.#bytes.subarray(0, this.#length))

@@ -1,4 +1,4 @@
-/** Clusters that a command may name: those of `--config` and those of the data folder. */
+/** Clusters available to a command: those of `--config` and those of the data folder. */
 import { join } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -9,12 +9,12 @@ import { dataFolder, type ClustersFlags } from './clusters-flags.ts'
 const configured = (flags: ClustersFlags): Result<readonly ClusterInput[]> =>
   flags.config === undefined ? ok([]) : readClusters(flags.config)
 
-/** A cluster by name, of `--config` or of the data folder. Failures: CLUSTERS_UNREADABLE, UNKNOWN_CLUSTER. */
+/** Finds a cluster by name in `--config` or the data folder. Failures: CLUSTERS_UNREADABLE, UNKNOWN_CLUSTER. */
 export function findCluster(flags: ClustersFlags, name: string): Result<ClusterInput> {
   const own = configured(flags)
   if (!own.ok) return own
   const kept = readClusters(join(dataFolder(flags), 'clusters.yaml'), true)
-  // A damaged file of the console is no reason to refuse a cluster that is named in another.
+  // A damaged cluster file in the data folder does not block a cluster found in the other file.
   const found = [...own.value, ...(kept.ok ? kept.value : [])].find((c) => c.name === name)
   if (found) return ok(found)
   if (!kept.ok) return kept

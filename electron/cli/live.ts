@@ -1,4 +1,4 @@
-/** A cluster opened for one command: connected, sampled, and closed again. */
+/** Cluster opened for one command: connect, sample, close. */
 import { formatFailure, fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterInput } from '#core/api/clusters.ts'
 import type { LiveServer } from '../cluster/live/live-server.ts'
@@ -8,22 +8,22 @@ import { dataFolder, sshOptions, type ClustersFlags } from './clusters-flags.ts'
 import { findCluster } from './known-clusters.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from './output.ts'
 
-/** Longest wait for the first sample after the servers were found, beside two sampling intervals, ms. */
+/** Longest wait for the first sample after the servers were found, in addition to two sampling intervals, ms. */
 const SAMPLE_MS = 20_000
-/** Longest wait for a server that is connected and was not read yet, ms. */
+/** Longest wait for the first reading of a connected server, ms. */
 const SLOW_MS = 10_000
-/** Failing servers that are named one by one. */
+/** Most failing servers that are listed individually. */
 const NAMED = 16
 const REASON = 300
 
 export interface OpenOptions {
-  /** Whether lost sessions are brought again: for commands that go on until somebody ends them. */
+  /** Set to reconnect lost sessions: for commands that run until they are interrupted. */
   readonly comesBack: boolean
-  /** What the emulator plays. */
+  /** Scenario file for the emulator. */
   readonly scenarioFile?: string | undefined
 }
 
-/** What could not be opened, and the code to end with. */
+/** Failures of an open, and the exit code. */
 export interface OpenFailure {
   readonly failures: readonly Failure[]
   readonly code: ExitCode
@@ -31,15 +31,15 @@ export interface OpenFailure {
 
 export interface OpenCluster {
   readonly name: string
-  /** Of its present connection, or of the one before: it is another one when a server that nobody knew came in. */
+  /** Source of the current connection, or of the last one; it is replaced when a new server is found. */
   readonly source: Source
-  /** Whether it is sampled now: a live cluster is not while it begins again. */
+  /** True while the cluster is sampled; false during a reconnect. */
   readonly isSampled: boolean
-  /** As written down; undefined for the emulator. */
+  /** Configuration of the cluster; undefined for the emulator. */
   readonly input: ClusterInput | undefined
-  /** Servers over SSH; none for the emulator. */
+  /** Servers over SSH; empty for the emulator. */
   readonly servers: readonly LiveServer[]
-  /** Servers that are not read now, with the reason. */
+  /** Servers that are not read at present, with the reason. */
   missing(): { readonly host: string; readonly reason: string }[]
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ const failureOf = (s: LiveServer): Failure | undefined => {
   return state.kind === 'refused' || state.kind === 'lost' ? state.failure : undefined
 }
 
-/** One code for many servers: what a person must settle first comes first. */
+/** Combines the failures of several servers into one exit code; those that need action by the operator take precedence. */
 export function worstCode(failures: readonly Failure[]): ExitCode {
   const codes = failures.map(exitCodeOf)
   return ([EXIT.hostKey, EXIT.authentication, EXIT.usage] as const).find((c) => codes.includes(c)) ?? EXIT.failed
@@ -69,20 +69,20 @@ function failuresOf(servers: readonly LiveServer[]): Failure[] {
   return named
 }
 
-/** Says on stderr which servers do not take part, and why. */
-function sayMissing(servers: readonly LiveServer[]): void {
+/** Prints to stderr which servers are missing, and why. */
+function printMissing(servers: readonly LiveServer[]): void {
   const failures = failuresOf(servers)
   for (const f of failures.slice(0, NAMED)) process.stderr.write(`sluice: ${plain(formatFailure(f))}\n`)
-  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} servers more\n`)
+  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} more servers\n`)
 }
 
-/** Ends the command: every failure as a line on stderr, and as one JSON line where that was asked for. */
+/** Ends the command: prints each failure to stderr, and one JSON line if requested. */
 export function stopOpening({ failures, code }: OpenFailure, json: true | undefined): never {
   for (const f of failures.slice(0, NAMED)) {
     process.stderr.write(`sluice: ${plain(formatFailure(f))}\n`)
     if (json) line(jsonText({ error: errorOf(f) }))
   }
-  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} servers more\n`)
+  if (failures.length > NAMED) process.stderr.write(`sluice: and ${failures.length - NAMED} more servers\n`)
   process.exit(code)
 }
 
@@ -94,18 +94,18 @@ function errorOf(f: Failure): object {
 
 const isRefused = (s: LiveServer): boolean => s.state.kind === 'refused'
 
-/** Whether no server will ever answer again without a person doing something first. */
+/** True if no server can recover without action by the operator. */
 export const isHopeless = ({ servers }: OpenCluster): boolean => servers.length > 0 && servers.every(isRefused)
 
-/** What a command ends with that went on for a while: done, unless nothing is left to read. */
-export const worstOf = ({ servers }: OpenCluster): ExitCode =>
+/** Exit code of a long-running command: done if any server can still be read. */
+export const exitCodeOfRun = ({ servers }: OpenCluster): ExitCode =>
   servers.length === 0 || servers.some((s) => s.isReady) ? EXIT.done : worstCode(failuresOf(servers))
 
-/** Why servers are missing, as a code: what a person must settle first comes first. */
+/** Exit code for the missing servers; failures that need action by the operator take precedence. */
 export const codeOfMissing = ({ servers }: OpenCluster): ExitCode =>
   worstCode(failuresOf(servers.filter((s) => !s.isReady)))
 
-/** Partial where one of these servers is not read. */
+/** Exit code `partial` if one of the hosts is missing. */
 export function worstOfMissing(cluster: OpenCluster, hosts: readonly string[]): ExitCode {
   return cluster.missing().some((m) => hosts.includes(m.host)) ? EXIT.partial : EXIT.done
 }
@@ -124,18 +124,18 @@ function waitFor(is: () => boolean, waitMs: number): Promise<void> {
 const firstSample = (opened: OpenSource, waitMs: number): Promise<void> =>
   waitFor(() => (opened.source?.monitor.sample ?? 0) > 0, waitMs)
 
-/** Whether nothing is known of a server: its first reading takes longer than a sample waits, and it is not missing yet. */
+/** True if a server has no reading yet: its first one takes longer than a sample waits, and it is not missing either. */
 const isUnread = (source: Source | undefined, host: string): boolean =>
   source?.monitor.node(host) !== undefined && !source.monitor.reading(host)
 
-/** A server that is connected and slow is waited for by a command that looks once; one that is not connected is not. */
+/** Waits for connected but slow servers; those that are not connected are not waited for. */
 const allRead = (opened: OpenSource): Promise<void> =>
   waitFor(() => {
     const { source, servers } = opened
     return !servers.some((s) => s.isReady && (source?.monitor.missing.has(s.host) || isUnread(source, s.host)))
   }, SLOW_MS)
 
-/** Servers that are not read now, each with its reason. */
+/** Servers that are not read at present, each with its reason. */
 function missingIn({ source, servers }: OpenSource): { host: string; reason: string }[] {
   const silent = servers.filter((s) => !s.isReady).map((s) => ({ host: s.host, reason: reasonOf(s) }))
   const known = new Set(silent.map((s) => s.host))
@@ -145,7 +145,7 @@ function missingIn({ source, servers }: OpenSource): { host: string; reason: str
   return [
     ...silent,
     ...gone.map(([h, { reason }]) => ({ host: h, reason: plain(reason) })),
-    ...unread.map(({ host: h }) => ({ host: h, reason: 'it was not read yet' })),
+    ...unread.map(({ host: h }) => ({ host: h, reason: 'not read yet' })),
   ]
 }
 
@@ -168,8 +168,8 @@ function inUse(opened: OpenSource, first: Source, input: ClusterInput | undefine
 }
 
 /**
- * Opens `emulator`, or a cluster over SSH, and waits for its first sample. Servers that do not answer are named on stderr; where none
- * does, that is the failure.
+ * Opens `emulator` or a cluster over SSH, and waits for its first sample. Prints servers that do not answer to stderr; fails if
+ * none does.
  */
 export async function openCluster(
   name: string,
@@ -182,7 +182,7 @@ export async function openCluster(
   const request = input
     ? { kind: 'cluster' as const, input: input.value, dataDir: dataFolder(flags), ssh: sshOptions(flags, comesBack) }
     : { kind: 'emulator' as const, scenarioFile }
-  // What samples and writes is half of what a command loads, and is of no use to a name that nobody knows.
+  // Loaded on demand: sampling and writing are half of the modules of a command, and an unknown name needs neither.
   const { openSource } = await import('../host/sources/open.ts')
   const begun = await openSource(request)
   if (!begun.ok) return refused(begun.error, EXIT.failed)
@@ -194,10 +194,10 @@ export async function openCluster(
     await opened.close()
     return fail({ failures, code: worstCode(failures) })
   }
-  sayMissing(servers)
+  printMissing(servers)
   if (!source) {
     await opened.close()
-    const why = 'none of the servers that answer is an OSS or an MDS'
+    const why = 'no server that answers is an OSS or MDS'
     return refused({ code: 'NO_SERVERS', what: `${name} has nothing to read`, why }, EXIT.failed)
   }
   await firstSample(opened, SAMPLE_MS + 2 * (input?.value.intervalMs ?? 0))

@@ -1,4 +1,4 @@
-/** A command loads what it works with: on a live cluster neither the emulator nor the application, as the loader of its process tells. */
+/** Modules loaded per command: on a live cluster neither the emulator nor the application, as the module loader reports. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { tempFolder } from '../../tests/node/temp-folder.ts'
 /** Modules of the host that a source consists of, and the frames that commands print. */
 const OF_SOURCES = ['sources', 'rules', 'views', 'position.ts', 'job-filter.ts']
 
-/** The emulator and what is built on it; the application and what only it needs. */
+/** The emulator and its dependents; the application and its private modules. */
 const FOREIGN = [
   /^core\/(emulator|papers|sandbox|sim|seqdlm|haechi|alerts)\//,
   /^electron\/(sandbox|incidents|foreign|recorded|emulate|haechi|padll|wire)\//,
@@ -38,7 +38,7 @@ const sluice = (...args: string[]): Promise<RecordedRun> =>
     SSH_AUTH_SOCK: '',
   })
 
-/** Runs a command that must succeed. @returns the id that it printed, of a plan or a change. */
+/** Runs a command that must succeed. @returns the printed id of a plan or a change. */
 async function runsLean(...args: string[]): Promise<string> {
   const run = await sluice(...args)
   expect(run.ended, args.join(' ')).toMatchObject({ code: 0, stderr: '' })
@@ -71,7 +71,7 @@ describe('commands on a live cluster', () => {
 
   it('say that no server answers without them', async () => {
     const file = join(tempFolder(), 'clusters.yaml')
-    // Nothing listens on port 1 of this machine.
+    // Port 1 of this machine has no listener.
     writeFileSync(file, 'clusters: [{ name: off, nodes: [{ host: 127.0.0.1, port: 1, user: nobody }] }]\n')
     const run = await sluiceModules(['rules', 'list', 'off', '--config', file], {
       SLUICE_DATA: data,

@@ -1,4 +1,4 @@
-/** How commands end and how they print. */
+/** Output and exit codes of commands. */
 import { formatFailure, type Failure, type Result } from '#core/base/result.ts'
 
 /** Exit codes of every command. */
@@ -6,34 +6,34 @@ export const EXIT = {
   done: 0,
   failed: 1,
   usage: 2,
-  /** A host key that nobody vouched for, or that is refused. */
+  /** A host key that is unverified or refused. */
   hostKey: 3,
   authentication: 4,
-  /** Some servers are done and some are not. */
+  /** Some servers succeeded and some did not. */
   partial: 5,
-  /** What a server holds now could not be read, or may still change. */
+  /** The current state of a server could not be read, or may still change. */
   unknown: 6,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export const line = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Text of others for a terminal: job ids and scenarios may hold control characters, which must not reach it. */
+/** Replaces everything but printable ASCII, for untrusted text such as job ids: control characters must not reach the terminal. */
 export const plain = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
-/** Controls of both sets but tab and newline, and what turns the direction of text or ends a line unseen. */
+/** C0 and C1 control characters except tab and newline, bidirectional controls and Unicode line separators. */
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Lines of others, in any script: a terminal shows them and does nothing that they say. */
+/** Replaces control characters in untrusted text of any script. */
 export const plainLines = (text: string): string => text.replace(CONTROLS, '?')
 
-/** JSON text of others: the same characters as escapes, so that what is read from it does not change. */
+/** Escapes the same characters in untrusted JSON text, so that its parsed value does not change. */
 export const plainJson = (text: string): string =>
   text.replace(CONTROLS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /**
- * Writes text of others to standard output: as it is into a pipe or a file, without control characters to a terminal. A reader that is
- * slow is waited for.
+ * Writes untrusted text to standard output: unchanged into a pipe or a file, without control characters to a terminal. Waits for a
+ * slow reader.
  */
 export async function writeOut(text: string): Promise<void> {
   const { stdout } = process
@@ -43,20 +43,23 @@ export async function writeOut(text: string): Promise<void> {
 
 const SIGNS: Readonly<Record<string, string>> = { '→': '->', '±': '+/-', '−': '-', '…': '...', '’': "'", '·': '-' }
 
-/** The same for what the console says itself: its signs are written in ASCII. */
+/** The same for texts of Sluice itself: typographic characters are replaced with ASCII. */
 export const sentence = (text: string): string => plain(text.replace(/[→±−…’·]/g, (c) => SIGNS[c] ?? c))
 
-/** JSON in ASCII: what others chose, such as a job id, reaches no terminal as a control sequence, and reads back the same. */
+/**
+ * Formats JSON in ASCII: untrusted text such as a job id cannot reach the terminal as a control sequence, and parses to the same
+ * value.
+ */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value).replace(/[\x7f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Prints a failure as one line and ends with `code`. */
+/** Prints a failure as one line and exits with `code`. */
 export function stop(failure: Failure, code = 1): never {
   process.stderr.write(`sluice: ${plain(formatFailure(failure))}\n`)
   process.exit(code)
 }
 
-/** The same, beside a JSON line on stdout where that was asked for. */
+/** The same, with a JSON line on stdout if requested. */
 export function stopJson(failure: Failure, json: true | undefined, code: ExitCode): never {
   const { changed } = failure as Failure & { readonly changed?: readonly string[] }
   const error = { code: failure.code, message: formatFailure(failure), ...(changed ? { changed } : {}) }
@@ -64,7 +67,7 @@ export function stopJson(failure: Failure, json: true | undefined, code: ExitCod
   return stop(failure, code)
 }
 
-/** The value, or the end of the command. */
+/** Returns the value, or ends the command. */
 export function must<T>(result: Result<T>, code = 1): T {
   return result.ok ? result.value : stop(result.error, code)
 }

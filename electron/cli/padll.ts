@@ -1,6 +1,6 @@
 /**
- * `sluice padll …`: the daemons of PADLL's control plane, programs under a stage, and words to the global controller of this
- * node (core/padll/console.ts), which the console also sends over SSH.
+ * `sluice padll …`: daemons of PADLL's control plane, programs under a stage, and commands to the global controller of this node
+ * (core/padll/console.ts), which the console also sends over SSH.
  */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
@@ -34,7 +34,7 @@ const whole = (text: string): number => {
 
 const say = (text: string): void => void process.stderr.write(`sluice padll: ${plain(text)}\n`)
 
-/** Ends a daemon at a signal, and at the loss of its socket. */
+/** Stops a daemon on a signal. */
 function untilSignal(close: () => Promise<void>): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -45,7 +45,7 @@ function untilSignal(close: () => Promise<void>): void {
 }
 
 const lost = (why: string): never =>
-  stop({ code: 'SOCKET_LOST', what: 'Nobody finds this controller any more', why, next: 'Start it again.' })
+  stop({ code: 'SOCKET_LOST', what: 'The controller is no longer reachable', why, next: 'Restart it.' })
 
 interface LocalFlags extends SecretFiles {
   readonly config?: string
@@ -54,7 +54,7 @@ interface LocalFlags extends SecretFiles {
   readonly name?: string
 }
 
-/** The secret that flags name, else the one of the configuration. */
+/** Secret from the flags, otherwise from the configuration. */
 function secretOf(flags: SecretFiles, configured: SecretFiles = {}): PeerSecret | undefined {
   const { keyFile, tlsCa, tlsCert, tlsKey } = flags
   const isNamed = [keyFile, tlsCa, tlsCert, tlsKey].some((file) => file !== undefined)
@@ -118,7 +118,7 @@ interface RunFlags {
   readonly cc: string
 }
 
-/** Starts a program under the stage and ends as it does. */
+/** Starts a program under the stage and exits with its status. */
 async function run(program: string, args: readonly string[], flags: RunFlags): Promise<void> {
   const library = must(await stageLibrary({ cc: flags.cc }))
   const socket = flags.socket ?? localSocket()
@@ -135,10 +135,10 @@ async function run(program: string, args: readonly string[], flags: RunFlags): P
     }),
     2,
   )
-  // A program is not held up by it: the stage asks whoever listens there who it is, and obeys this user and root only.
+  // Does not block the program: the stage checks the credentials of its peer and obeys this user and root only.
   const found = privateSocket(socket)
   if (!found.ok)
-    say(`the local controller may be somebody else's, whom the stage does not obey: ${formatFailure(found.error)}`)
+    say(`the local controller may belong to another user, whom the stage does not obey: ${formatFailure(found.error)}`)
   const child = spawn(program, args, { stdio: 'inherit', env: { ...process.env, ...env } })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
   child.on('error', (e) => stop({ code: 'NOT_STARTED', what: `${program} could not be started`, why: e.message }, 127))
@@ -151,7 +151,7 @@ async function standardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Words for the controller of this node, answered as the console sees them. */
+/** Sends a command to the controller of this node and prints the answer as the console receives it. */
 async function ask(args: readonly string[], control: string | undefined): Promise<void> {
   const [verb, second] = args
   const readsText = verb === 'policies' && (second === 'set' || second === 'check')
@@ -159,21 +159,21 @@ async function ask(args: readonly string[], control: string | undefined): Promis
   const sent = must(await sendCommand(control ?? controlSocket(), args, stdin))
   const answer = sent ?? answerConsole(args, stdin, undefined)
   process.stderr.write(plainLines(answer.stderr))
-  // A status may be larger than a pipe takes at once: the process ends when it is out, not before.
+  // A status may exceed the pipe buffer: exit only after it is written.
   process.exitCode = answer.code
   const printed = verb === 'status' ? plainJson(answer.stdout) : plainLines(answer.stdout)
   await new Promise<void>((resolve) => process.stdout.write(printed, () => resolve()))
 }
 
 const collect = (one: string, all: string[] = []): string[] => [...all, one]
-/** Flags of what controllers on different machines know each other by. */
+/** Options for mutual authentication of controllers on different machines. */
 const withSecret = (command: Command): Command =>
   command
-    .option('--key-file <file>', 'a key that both controllers have, mode 0600')
+    .option('--key-file <file>', 'shared key of both controllers, mode 0600')
     .option('--tls-ca <file>', 'or mutual TLS: the CA of both controllers,')
     .option('--tls-cert <file>', 'the certificate of this one,')
     .option('--tls-key <file>', 'and its key, mode 0600')
-const CONTROL = ['--control <socket>', 'where the global controller takes commands'] as const
+const CONTROL = ['--control <socket>', 'command socket of the global controller'] as const
 
 export function padllCommand(): Command {
   const padll = new Command('padll')
@@ -182,20 +182,20 @@ export function padllCommand(): Command {
     .exitOverride()
     .enablePositionalOptions()
   withSecret(padll.command('local'))
-    .description('run a local controller: stages of this node on one side, the global controller on the other')
+    .description('run a local controller, between the stages of this node and the global controller')
     .option('--config <file>', 'YAML with local_address and core_address')
-    .option('--socket <path>', 'where stages find it')
+    .option('--socket <path>', 'socket for stages')
     .option('--core <address>', 'the global controller: a path or host:port', address)
-    .option('--name <name>', 'its name (default: this host’s)')
+    .option('--name <name>', 'name (default: host name)')
     .action((flags: LocalFlags) => local(flags))
   withSecret(padll.command('global'))
     .description('run the global controller')
     .option('--config <file>', 'YAML: system_limit, control_type or algorithm, rule files and more')
-    .option('--listen <address>', 'where local controllers find it: a path or host:port', address)
+    .option('--listen <address>', 'address for local controllers: a path or host:port', address)
     .option(...CONTROL)
-    .option('--state <file>', 'what it keeps: epoch, policies, settings')
-    .option('--name <name>', 'its name (default: this host’s)')
-    .option('--epoch <n>', 'at least this epoch', whole)
+    .option('--state <file>', 'state file: epoch, policies, settings')
+    .option('--name <name>', 'name (default: host name)')
+    .option('--epoch <n>', 'lowest epoch to use', whole)
     .action((flags: GlobalFlags) => global(flags))
   padll
     .command('key')
@@ -204,28 +204,28 @@ export function padllCommand(): Command {
     .action((file: string) => line(must(writeKey(file))))
   padll
     .command('run')
-    .description('run a program, and what it starts, under the stage')
-    .requiredOption('--job <id>', 'its job')
+    .description('run a program and its children under the stage')
+    .requiredOption('--job <id>', 'job id')
     .requiredOption('--mount <path>', 'a managed mount point; may be repeated', collect)
-    .option('--socket <path>', 'the local controller (default: this user’s)')
-    .option('--instance <n>', 'number among the processes of the job', whole, 0)
+    .option('--socket <path>', 'socket of the local controller (default: that of this user)')
+    .option('--instance <n>', 'number of the process within the job', whole, 0)
     .option('--workflows <n>', 'channels to spread calls over', whole, 1)
-    .option('--start-ms <n>', 'how long the first call waits for the controller at most', whole, 50)
-    .option('--report <folder>', 'where each process writes what it counted')
-    .option('--cc <compiler>', 'compiler, where the stage is not built yet', 'cc')
+    .option('--start-ms <n>', 'longest wait of the first call for the controller, ms', whole, 50)
+    .option('--report <folder>', 'folder for the counters of each process')
+    .option('--cc <compiler>', 'compiler for the stage', 'cc')
     .argument('<program>')
     .argument('[args...]')
     .passThroughOptions()
     .action((program: string, args: string[], flags: RunFlags) => run(program, args, flags))
-  const stage = padll.command('stage').description('the library that is loaded into programs')
+  const stage = padll.command('stage').description('stage library that is loaded into programs')
   stage
     .command('build')
-    .description('compile it if it is not there, and print where it is')
+    .description('compile it if necessary, and print its path')
     .option('--cc <compiler>', 'compiler', 'cc')
     .action(async ({ cc }: { cc: string }) => line(must(await stageLibrary({ cc }))))
   const words = [
-    ['status', 'print what the global controller knows, as JSON'],
-    ['policies', 'show | check | set [--epoch N]: policies of the global controller; texts come from standard input'],
+    ['status', 'print the state of the global controller as JSON'],
+    ['policies', 'show | check | set [--epoch N]: policies of the global controller; text is read from standard input'],
     ['set', '[--epoch N] NAME=VALUE…: algorithm, epsilon, split, collect_rounds, limit.SCOPE'],
   ] as const
   for (const [name, what] of words) {
@@ -233,7 +233,7 @@ export function padllCommand(): Command {
       .command(name)
       .description(what)
       .option(...CONTROL)
-      .argument('[words...]')
+      .argument('[args...]')
       .allowUnknownOption()
       .passThroughOptions()
       .action((rest: string[], { control }: { control?: string }) => ask([name, ...rest], control))

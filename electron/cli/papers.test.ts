@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 
-const papers = (...args: readonly string[]): Promise<Ended> => sluiceHere(['papers', ...args])
+const papers = (...args: readonly string[]): Promise<Ended> => runSluice(['papers', ...args])
 
 describe('sluice papers', () => {
   it('answers one JSON document of claims, with the seeds that were asked for', async () => {

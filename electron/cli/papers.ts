@@ -1,4 +1,4 @@
-/** `sluice papers`: runs the experiments of the papers and puts what was published beside what was measured. */
+/** `sluice papers`: runs the experiments of the papers and compares measured with published results. */
 import { Command, InvalidArgumentError } from 'commander'
 import { type Claim, type Progress, runPapers, select } from '#core/papers/claims.ts'
 import type { Experiment } from '#core/papers/experiment.ts'
@@ -51,7 +51,7 @@ function clearProgress(): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
 }
 
-/** Four digits are more than seeds agree on. */
+/** Four significant digits: seeds do not agree on more. */
 const figure = (value: number): string => String(Number(value.toPrecision(4)))
 
 function shown(value: Measured | string | null): string {
@@ -70,7 +70,7 @@ const boundText = (comparator: Comparator, bound: Bound): string => {
   return `${figure(bound[0])} to ${figure(bound[1])}`
 }
 
-/** Columns of the table; the id and the published words set the first ones. */
+/** Prints the table; the widths of its first columns follow the ids and the published values. */
 function print(
   experiments: readonly Experiment[],
   claims: readonly Claim[],
@@ -101,7 +101,8 @@ function print(
       if (isTable) line(`${' '.repeat(idWidth)}${shown(c.measured)}`)
       if (c.note !== undefined && c.note !== note) line(`${' '.repeat(idWidth)}${c.note}`)
       note = c.note
-      if (c.failed_seeds.length > 0) line(`${' '.repeat(idWidth)}Not on seed ${c.failed_seeds.join(', ')} alone.`)
+      if (c.failed_seeds.length > 0)
+        line(`${' '.repeat(idWidth)}Does not hold on seed ${c.failed_seeds.join(', ')} alone.`)
     }
   }
   const asserted = claims.filter(({ comparator }) => comparator !== 'info')
@@ -113,9 +114,9 @@ function print(
 
 export function papersCommand(): Command {
   return new Command('papers')
-    .description('run the experiments of the papers and compare with what was published')
+    .description('run the experiments of the papers and compare with the published results')
     .option('--only <ids>', 'systems, experiments or claims, for example IV-E,adaptbf.IV-D.4', list)
-    .option('--seeds <numbers>', 'medians are taken over them', seedList, [1, 2, 3, 4, 5])
+    .option('--seeds <numbers>', 'seeds; results are medians over them', seedList, [1, 2, 3, 4, 5])
     .option('--json', 'one JSON document instead of a table')
     .action((options: PapersOptions) => {
       const { claims, seconds, experiments } = run(options)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
 const folder = tempFolder()
@@ -10,7 +10,7 @@ const folder = tempFolder()
 function parse(input: string): Promise<Ended> {
   const file = join(folder, 'job stats.txt')
   writeFileSync(file, input, 'latin1')
-  return sluiceHere(['parse', 'job_stats', file])
+  return runSluice(['parse', 'job_stats', file])
 }
 
 interface Document {
@@ -127,7 +127,7 @@ describe('sluice parse job_stats', () => {
       [join(folder, 'none'), 'no such file'],
       [folder, 'directory'],
     ] as const) {
-      const e = await sluiceHere(['parse', 'job_stats', name])
+      const e = await runSluice(['parse', 'job_stats', name])
       expect(e.code).toBe(1)
       expect(e.stdout).toBe('')
       expect(e.stderr).toContain(why)
@@ -140,7 +140,7 @@ describe('sluice parse job_stats', () => {
       [[], 'missing required argument'],
       [['job_stats', 'a', 'b'], 'too many arguments'],
     ] as const) {
-      const e = await sluiceHere(['parse', ...args])
+      const e = await runSluice(['parse', ...args])
       expect(e).toMatchObject({ code: 2, stdout: '' })
       expect(e.stderr).toContain(why)
     }

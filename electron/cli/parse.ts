@@ -1,4 +1,4 @@
-/** `sluice parse job_stats [FILE]`: a server's text in, one JSON document out, in memory that does not grow with either. */
+/** `sluice parse job_stats [FILE]`: converts a server's text into one JSON document in constant memory. */
 import { closeSync, fstatSync, openSync, read } from 'node:fs'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
@@ -13,10 +13,10 @@ const readFile = promisify(read)
 const STDIN = 0
 const CHUNK = 65_536
 
-// One buffer for all chunks: a stream makes a new one for each, and a gigabyte of those is freed too late.
+// One buffer for all chunks: a stream allocates one per chunk, and a gigabyte of those is freed too late.
 const buffer = Buffer.allocUnsafe(CHUNK)
 
-/** Chunks of a file; each is good until the next one is asked for. */
+/** Chunks of a file; each is valid until the next one is requested. */
 async function* chunksOfFile(file: number): AsyncGenerator<Uint8Array, void, void> {
   try {
     for (;;) {
@@ -29,7 +29,7 @@ async function* chunksOfFile(file: number): AsyncGenerator<Uint8Array, void, voi
   }
 }
 
-/** Chunks of a pipe, which may have nothing to read for a while. */
+/** Chunks of a pipe, which may be idle. */
 async function* chunksOfPipe(fd: number): AsyncGenerator<Uint8Array, void, void> {
   let wake = (): void => undefined
   let length = 0
@@ -41,7 +41,7 @@ async function* chunksOfPipe(fd: number): AsyncGenerator<Uint8Array, void, void>
     writable: false,
     onread: {
       buffer,
-      // Pauses the pipe until the chunk was used.
+      // Pauses the pipe until the chunk is consumed.
       callback: (bytes) => {
         length = bytes
         wake()
@@ -68,7 +68,8 @@ function chunksOf(file: number): AsyncGenerator<Uint8Array, void, void> {
 }
 
 /**
- * Writes to standard output and waits until it is taken: then the bytes may be overwritten, and a slow reader is waited for.
+ * Writes to standard output and waits until the bytes are consumed, so that the buffer can be reused and a slow reader is waited
+ * for.
  */
 const write = (bytes: Uint8Array): Promise<unknown> => new Promise((resolve) => process.stdout.write(bytes, resolve))
 
@@ -79,8 +80,8 @@ const unreadable = (name: string, e: unknown): Failure => ({
 })
 
 /**
- * Parses one input. When reading fails on the way, the document ends with what was read until then, and the failure says
- * that it is not all.
+ * Parses one input. If reading fails, the document ends with the entries read so far, and the failure reports that it is
+ * incomplete.
  */
 async function parseJobStats(name: string, file: number): Promise<Result<undefined>> {
   const json = new JobStatsJson()
@@ -97,7 +98,7 @@ async function parseJobStats(name: string, file: number): Promise<Result<undefin
     scanner.end()
     json.end(scanner.skipped)
     await write(json.take())
-    return fail({ ...unreadable(name, e), unaffected: 'What was read until then is in the output.' })
+    return fail({ ...unreadable(name, e), unaffected: 'The output contains the data read so far.' })
   }
   scanner.end()
   json.end(scanner.skipped)
@@ -116,12 +117,12 @@ cannot be read are listed in "skipped", the first 10,000 of them; the rest is co
 
 export function parseCommand(): Command {
   return new Command('parse')
-    .description('turn text of a server into JSON')
-    .addArgument(new Argument('<what>', 'which text').choices(['job_stats']))
-    .argument('[file]', 'where it is; standard input without one, or with -')
+    .description('convert text of a server to JSON')
+    .addArgument(new Argument('<what>', 'kind of text').choices(['job_stats']))
+    .argument('[file]', 'file (default, or -: standard input)')
     .addHelpText('after', HELP)
     .action(async (_what: string, name: string | undefined) => {
-      // What a chunk leaves behind is garbage at once; without this the room for new objects grows to 48 MB all the same.
+      // The data of a chunk is garbage at once; without this flag the young generation still grows to 48 MB.
       setFlagsFromString('--semi-space-growth-factor=1')
       const isFile = name !== undefined && name !== '-'
       let file = STDIN

@@ -1,4 +1,4 @@
-/** What `sluice probe` says of one host: as a JSON line, and as lines for a person. */
+/** Report of `sluice probe` for one host: a JSON line, or text lines. */
 import type { CheckStep } from '#core/api/clusters.ts'
 import { formatFailure, type Failure } from '#core/base/result.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
@@ -11,7 +11,7 @@ export interface Probed {
   readonly server: LiveServer
   readonly facts: NodeFacts | undefined
   readonly costs: readonly ReadingCost[]
-  /** Why it is not read. */
+  /** Reason why it cannot be read. */
   readonly failure: Failure | undefined
 }
 
@@ -22,9 +22,15 @@ const round = (v: number, digits = 2): number => Number(v.toFixed(digits))
 
 function costJson(c: ReadingCost): object {
   return {
-    ...{ role: c.role, command: c.command, runs: c.runs, exit: c.code, bytes: c.bytes, ms: round(c.ms) },
+    role: c.role,
+    command: c.command,
+    runs: c.runs,
+    exit: c.code,
+    bytes: c.bytes,
+    ms: round(c.ms),
     cpu_ms: c.cpuMs === undefined ? null : round(c.cpuMs),
-    ...{ cpu_step_ms: round(c.cpuStepMs), cpu_how: HOW },
+    cpu_step_ms: round(c.cpuStepMs),
+    cpu_how: HOW,
   }
 }
 
@@ -36,7 +42,10 @@ function connectionJson({ server }: Probed): object {
   return {
     ...way,
     host_key: { type: hostKey.type, fingerprint: hostKey.fingerprint, known_from: hostKey.known[0]?.where ?? null },
-    ...{ ssh: software, algorithms: negotiated, strict_kex: negotiated.isStrict, keys_offered: offered },
+    ssh: software,
+    algorithms: negotiated,
+    strict_kex: negotiated.isStrict,
+    keys_offered: offered,
     channel: commands.mode === 'channel' ? 'framed' : `one by one: ${commands.why}`,
   }
 }
@@ -44,14 +53,25 @@ function connectionJson({ server }: Probed): object {
 function factsJson(f: NodeFacts): object {
   const { kind, text, watch, helper, lctl } = f.sudo
   return {
-    ...{ hostname: f.hostname, user: f.user, sudo: { kind, text, watch, helper: helper || null, lctl } },
-    ...{ version: f.version ? f.versionText : null, version_text: f.versionText, lctl: f.lctl },
-    ...{ roles: f.roles, targets: f.targets, expected_targets: f.expected },
+    hostname: f.hostname,
+    user: f.user,
+    sudo: { kind, text, watch, helper: helper || null, lctl },
+    version: f.version ? f.versionText : null,
+    version_text: f.versionText,
+    lctl: f.lctl,
+    roles: f.roles,
+    targets: f.targets,
+    expected_targets: f.expected,
     services: f.services.map((s) => ({
-      ...{ service: s.service, policies: s.policies, reads_rules: s.readsRules, rules: s.rules },
+      service: s.service,
+      policies: s.policies,
+      reads_rules: s.readsRules,
+      rules: s.rules,
       policy: policyWords(s.policies),
     })),
-    ...{ cpts: f.cpts ?? null, jobid: f.jobid ?? null, timers: f.timers },
+    cpts: f.cpts ?? null,
+    jobid: f.jobid ?? null,
+    timers: f.timers,
     clock_skew_ms: f.clockSkewMs ?? null,
     round_trip_ms: round(f.roundTripMs),
   }
@@ -63,10 +83,15 @@ function policyWords(policies: NodeFacts['services'][number]['policies']): strin
 }
 
 const stepJson = ({ id, state, command, tookMs, detail, fix }: CheckStep): object => ({
-  ...{ id, state, command, ms: tookMs === null ? null : round(tookMs), detail, fix },
+  id,
+  state,
+  command,
+  ms: tookMs === null ? null : round(tookMs),
+  detail,
+  fix,
 })
 
-/** One line of the answer. */
+/** Formats the JSON line of one host. */
 export function probedJson(p: Probed): string {
   const { failure } = p
   const { code, what, why, next } = failure ?? {}
@@ -82,14 +107,20 @@ export function probedJson(p: Probed): string {
 }
 
 const WORDS: Readonly<Record<CheckStep['state'], string>> = {
-  ...{ ok: 'ok', watch: 'look', bad: 'FAILED', now: '...', next: '', you: 'YOU', skipped: '-' },
+  ok: 'ok',
+  watch: 'look',
+  bad: 'FAILED',
+  now: '...',
+  next: '',
+  you: 'YOU',
+  skipped: '-',
 }
 
-/** A step that began: its command, before the answer is there. */
+/** Formats a step that began: its command, before the answer. */
 export const beganLine = (host: string, s: CheckStep, command: string): string =>
   `${host}  ${''.padEnd(7)}${s.id.padEnd(9)}$ ${plain(command)}`
 
-/** A step that ended, and what to do about it. */
+/** Formats a step that ended, with the remedy if it failed. */
 export function endedLines(host: string, s: CheckStep): string[] {
   const time = s.tookMs === null ? ''.padStart(9) : `${s.tookMs.toFixed(0).padStart(6)} ms`
   const head = `${host}  ${WORDS[s.state].padEnd(7)}${s.id.padEnd(9)}${time}  ${plain(s.detail)}`
@@ -99,7 +130,7 @@ export function endedLines(host: string, s: CheckStep): string[] {
   return [head.trimEnd(), ...fix]
 }
 
-/** What was found, once the checklist is done. */
+/** Formats the findings after the checklist. */
 export function foundLines({ server: { host }, facts, costs, failure }: Probed): string[] {
   const put = (name: string, value: string): string => `${host}  ${name.padEnd(14)}${plain(value)}`
   const lines = facts
@@ -122,13 +153,13 @@ export function foundLines({ server: { host }, facts, costs, failure }: Probed):
 }
 
 function rulesWords({ policies, readsRules, rules }: NodeFacts['services'][number]): string {
-  if (!policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')) return 'no rules: tbf does not run'
-  if (!readsRules) return 'rules not readable now'
+  if (!policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')) return 'no rules: tbf is not running'
+  if (!readsRules) return 'rules not readable'
   const names = [...new Map(rules.map((r) => [r.name, `${r.name} ${r.conditions} ${r.rate}`])).values()]
   return names.length <= 8 ? names.join(', ') : `${names.length} rules`
 }
 
-/** Targets that an MGS has on its books and that none of these hosts serves. */
+/** Targets registered with an MGS that none of these hosts serves. */
 export function missingTargets(all: readonly Probed[]): readonly string[] {
   const served = new Set(all.flatMap((p) => p.facts?.targets ?? []))
   return [...new Set(all.flatMap((p) => p.facts?.expected ?? []))].filter((t) => !served.has(t))

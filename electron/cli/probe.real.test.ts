@@ -1,4 +1,4 @@
-/** `sluice probe` against a real OpenSSH server and a real shell, which alone tell what a reading costs. */
+/** `sluice probe` against a real OpenSSH server and a real shell, the only way to see the actual cost of a reading. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

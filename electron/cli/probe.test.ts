@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { devices, params } from '#tests/kits/cli/probed-server.ts'
 import { keyPair, scriptedNode, type ScriptedNode } from '#tests/kits/cli/scripted-node.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-// Neither keys nor settings of whoever runs the tests.
+// Independent of the keys and SSH settings of the user.
 const home = tempFolder()
 process.env['HOME'] = home
 
-const sluice = (...args: readonly string[]): Promise<Ended> => sluiceHere(['probe', ...args], { SSH_AUTH_SOCK: '' })
+const sluice = (...args: readonly string[]): Promise<Ended> => runSluice(['probe', ...args], { SSH_AUTH_SOCK: '' })
 
 describe('sluice probe', () => {
   let server: ScriptedNode
@@ -92,7 +92,7 @@ describe('sluice probe', () => {
     try {
       const flags = ['-u', 'root', '-i', plain.key, '--trust', plain.fingerprint, '--no-cost']
       const ended = await sluice(`127.0.0.1:${plain.port}`, ...flags)
-      expect(ended.stdout).toMatch(/ost_io +fifo; no rules: tbf does not run\n/)
+      expect(ended.stdout).toMatch(/ost_io +fifo; no rules: tbf is not running\n/)
     } finally {
       plain.stop()
     }
@@ -111,7 +111,7 @@ describe('sluice probe', () => {
     expect(server.logins()).toBeGreaterThan(before)
   })
 
-  it('ends with 4 where the login is refused, with 1 where nobody listens, with 5 where one of two is', async () => {
+  it('ends with 4 if the login is refused, with 1 if nothing listens, with 5 if one of two fails', async () => {
     const other = keyPair().identity
     const wrong = at.map((a) => (a === server.key ? other : a))
     expect(await sluice(...wrong, '--known-hosts', known, '--json')).toMatchObject({ code: 4 })

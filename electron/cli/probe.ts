@@ -1,7 +1,7 @@
 /**
- * `sluice probe HOST…`: connects, runs the read-only checklist, and says what each host is and what reading it costs.
+ * `sluice probe HOST…`: connects, runs the read-only checklist, and reports the role of each host and the cost of reading it.
  *
- * Exit codes: 0 done, 1 failed, 2 usage, 3 host key, 4 authentication, 5 some hosts only, 6 how a command ended is not known.
+ * Exit codes: 0 done, 1 failed, 2 usage, 3 host key, 4 authentication, 5 partial, 6 outcome of a command unknown.
  */
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
@@ -27,7 +27,7 @@ interface ProbeFlags {
   readonly cost: boolean
 }
 
-/** Hosts that are probed at once. */
+/** Most hosts that are probed in parallel. */
 const AT_ONCE = 8
 const HOSTS_MOST = 512
 
@@ -42,13 +42,13 @@ const userOf = (text: string): string => {
   return text
 }
 
-/** `[USER@]HOST[:PORT]`; what stands in it wins over the flags. */
+/** Parses `[USER@]HOST[:PORT]`; its parts take precedence over the flags. */
 function inputOf(text: string, f: ProbeFlags): ServerInput {
   const [, user, host = '', port] = /^(?:([^@]*)@)?([^@:]*)(?::(\d+))?$/.exec(text) ?? []
   const number = port === undefined ? f.port : parsePort(port)
   if (!isHostName(host) || (user !== undefined && !isUserName(user)) || (port !== undefined && number === undefined)) {
     const why = 'a host is [user@]name[:port], of letters, digits, dots, dashes and underscores'
-    stop({ code: 'USAGE', what: `${text} is no host`, why }, EXIT.usage)
+    stop({ code: 'USAGE', what: `${text} is not a host`, why }, EXIT.usage)
   }
   return serverInput.parse({
     host,
@@ -79,7 +79,11 @@ function failureOf(server: LiveServer): Failure | undefined {
   if (state.kind === 'refused' || state.kind === 'lost') return state.failure
   if (refusal) return refusal
   if (state.kind !== 'connected' || !facts) {
-    return { code: 'SSH_LOST', what: `The connection to ${server.host} was lost`, why: 'it ended on the way' }
+    return {
+      code: 'SSH_LOST',
+      what: `The connection to ${server.host} was lost`,
+      why: 'it ended before the checklist did',
+    }
   }
   return undefined
 }
@@ -95,7 +99,7 @@ async function probe(server: LiveServer, flags: ProbeFlags): Promise<Probed> {
   return costs.ok ? { server, facts, costs: costs.value, failure } : { server, facts, costs: [], failure: costs.error }
 }
 
-/** In order, so many at a time; each is told of as soon as it is done. */
+/** Probes AT_ONCE hosts at a time and reports each one when it is done; returns results in the order given. */
 async function probeAll(servers: readonly LiveServer[], flags: ProbeFlags): Promise<Probed[]> {
   const done: Probed[] = []
   const waiting = servers.map((server, i) => ({ server, i }))
@@ -106,7 +110,7 @@ async function probeAll(servers: readonly LiveServer[], flags: ProbeFlags): Prom
   return done
 }
 
-/** Of all hosts together. */
+/** Exit code for all hosts together. */
 function exitOf(all: readonly Probed[]): number {
   const codes = all.map(({ failure }) => (failure ? exitCodeOf(failure) : EXIT.done))
   const [first = EXIT.failed] = codes
@@ -140,29 +144,35 @@ async function run(hosts: readonly string[], _options: unknown, command: Command
   process.exitCode = exitOf(all)
 }
 
-/** The failure as the last step: one line for people and logs, the fingerprint of an unknown key among it. */
+/** Represents the failure as the last step: one line for terminals and logs, with the fingerprint of an unknown key. */
 const lastStep = ({ server, failure }: Probed): CheckStep => ({
-  // A step of the checklist itself says that it failed; the way there is known by its code.
+  // Id of the failed checklist step; for a connection failure, derived from its code.
   id:
     server.steps.find((s) => s.state === 'bad' || s.state === 'you')?.id ?? (failure ? failedStep(failure) : 'config'),
-  ...{ state: 'bad', command: '', tookMs: null, fix: failure?.next?.split('\n')[0] ?? '' },
+  state: 'bad',
+  command: '',
+  tookMs: null,
+  fix: failure?.next?.split('\n')[0] ?? '',
   detail: `${failure?.code ?? ''}: ${failure?.what ?? ''}${failure?.why === undefined ? '' : `: ${failure.why}`}`,
 })
 
 const HELP = `
-Reads only: the commands are printed before they are sent. ~/.ssh/config and known_hosts count and are never written.
---json: one JSON line a host, in the order of the command line.`
+Read-only: commands are printed before they are sent. ~/.ssh/config and known_hosts are used and never written.
+--json: one JSON line per host, in the order of the command line.`
 
 export function probeCommand(): Command {
   const command = new Command('probe')
-    .description('find out over SSH what servers are, and what reading them costs')
-    .argument('<host...>', '[user@]name[:port]; a name of ~/.ssh/config or of a server')
+    .description('probe servers over SSH: their role, and the cost of reading them')
+    .argument('<host...>', '[user@]name[:port]; a host name, or a name in ~/.ssh/config')
     .option('-i, --identity <file>', 'private key')
     .option('-p, --port <n>', 'port', portOf)
     .option('-u, --user <name>', 'login', userOf)
-    .option('-J, --jump <hosts>', 'user@host:port to go through, and commas; empty: none, whatever ~/.ssh/config says')
-    .option('--json', 'one JSON line a host')
-    .option('--no-cost', 'do not measure what a reading costs')
+    .option(
+      '-J, --jump <hosts>',
+      'jump hosts, user@host:port, separated by commas; empty: none, regardless of ~/.ssh/config',
+    )
+    .option('--json', 'one JSON line per host')
+    .option('--no-cost', 'do not measure the cost of a reading')
     .addHelpText('after', HELP)
     .action(run)
   return addClustersFlags(command)

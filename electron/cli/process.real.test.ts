@@ -1,4 +1,4 @@
-/** What only a process shows of the command line: the entry file, exit codes, signals, pipes, readers that go away, locales, memory. */
+/** Process-level behaviour of the command line: entry file, exit codes, signals, pipes, closed readers, locales, memory. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -95,7 +95,7 @@ describe('the sluice command as a process', () => {
     expect([parsed.code, parsed.stderr]).toEqual([0, ''])
   })
 
-  it('ends by itself with 0 when it is interrupted or told to end', async () => {
+  it('ends with 0 on SIGINT and SIGTERM', async () => {
     const both = (['SIGINT', 'SIGTERM'] as const).map(async (signal) => {
       const { child, ended } = startProcess(['watch', 'emulator', '--json'])
       await once(child.stdout, 'data')

@@ -6,7 +6,7 @@ import { Command, CommanderError } from 'commander'
 import { version } from '../files/resources.ts'
 import { addClustersFlags } from './clusters-flags.ts'
 
-/** In the order of the help. A command's file is loaded when its name is on the command line: starting stays fast. */
+/** Subcommands in the order of the help, imported on demand to keep start-up fast. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   emulate: async () => (await import('./emulate.ts')).emulateCommand(),
   audit: async () => (await import('./audit.ts')).auditCommand(),
@@ -29,35 +29,35 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   stop: async () => (await import('./stop.ts')).stopCommand(),
 }
 
-/** Those that are named, or all: for the help, and for a name that is none. */
-async function commands(words: readonly string[]): Promise<Command[]> {
-  if (words[0] === '--version' || words[0] === '-V') return []
-  const named = Object.keys(COMMANDS).filter((name) => words.includes(name))
+/** Loads the named subcommands; all of them for help or an unknown name. */
+async function commands(args: readonly string[]): Promise<Command[]> {
+  if (args[0] === '--version' || args[0] === '-V') return []
+  const named = Object.keys(COMMANDS).filter((name) => args.includes(name))
   return Promise.all((named.length > 0 ? named : Object.keys(COMMANDS)).flatMap((name) => COMMANDS[name]?.() ?? []))
 }
 
-/** Runs what the words say and sets the exit code; a command that fails ends the process. */
-export async function runProgram(words: readonly string[]): Promise<void> {
-  // Options of a command may have the names of those before it.
+/** Parses and runs a command line and sets the exit code; a command that fails ends the process. */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  // Positional options, because a subcommand may reuse the name of a global option.
   const program = addClustersFlags(new Command('sluice').enablePositionalOptions())
     .description('Operator console for I/O quality of service on parallel file systems.')
     .version(version())
     .showHelpAfterError('(see sluice --help)')
     .exitOverride()
-  // Served by the launcher, which builds the window first; it stands here for the help.
+  // Handled by the launcher, which builds the window first; declared here for the help.
   program
     .command('serve')
     .description('serve the console to a browser on loopback, with a one-time token')
     .option('--port <n>', 'port, 0 = any free one')
-    .option('--history <file>', 'where measurements are kept')
+    .option('--history <file>', 'history file')
     .option('--scenario <file>', 'scenario for the built-in emulator')
-  for (const c of await commands(words)) program.addCommand(c)
+  for (const c of await commands(args)) program.addCommand(c)
   const inherit = (command: Command): void => {
     for (const c of command.commands) inherit(c.copyInheritedSettings(command))
   }
   inherit(program)
   try {
-    await program.parseAsync(words, { from: 'user' })
+    await program.parseAsync(args, { from: 'user' })
   } catch (e) {
     if (!(e instanceof CommanderError)) throw e
     process.exitCode = e.exitCode === 0 ? 0 : 2

@@ -1,4 +1,4 @@
-/** `sluice run SCENARIO`: emulates a scenario as fast as it goes, under a controller, and reports what was served. */
+/** `sluice run SCENARIO`: emulates a scenario at full speed under a controller, and reports what was served. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { CONTROLLER_NAMES, type ControllerName } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -16,7 +16,7 @@ interface RunOptions {
   readonly json?: true
 }
 
-/** What a run reports; identical for the same scenario and seed but for `wall_s`. */
+/** Report of a run; identical for the same scenario and seed except for `wall_s`. */
 export interface RunReport {
   readonly scenario: string
   readonly seed: number
@@ -25,18 +25,18 @@ export interface RunReport {
   readonly wall_s: number
   readonly jobs: Record<string, JobReport>
   readonly aggregate: { served_rpcs: number; served_bytes: number; mean_rate: number; mean_bps: number }
-  /** Tokens lent (+) or borrowed (-) per job at the end; sums to 0. Only under a controller with a ledger. */
+  /** Tokens lent (+) or borrowed (-) per job at the end; sums to 0. Only for a controller with a ledger. */
   readonly records?: Record<string, number>
-  /** Control of metadata as it ended. Only for a scenario with `control.metadata`. */
+  /** Final state of metadata control. Only for a scenario with `control.metadata`. */
   readonly metadata?: MetadataReport
 }
 
 interface MetadataReport {
   readonly algorithm: string
-  /** op/s that each job with a policy was given at the end, and what it did over the last second; null: not known. */
+  /** Allocated rate of each job with a policy at the end, and its rate over the last second, op/s; null: not known. */
   readonly jobs: { job: string; scope: string; allocated: number | null; measured: number | null }[]
   readonly rules: number
-  /** What rules cannot do of the policies; line 0: of none of them. */
+  /** Parts of the policies that rules cannot express; line 0: not specific to a line. */
   readonly unexpressed: { line: number; text: string }[]
 }
 
@@ -57,7 +57,10 @@ function metadataReport({ metadata, sample }: ClusterMonitor): MetadataReport | 
   return {
     algorithm: state.settings.algorithm,
     jobs: state.jobs.map(({ job, scope, allocated, measured }) => ({
-      ...{ job, scope, allocated: rounded(allocated), measured: rounded(measured) },
+      job,
+      scope,
+      allocated: rounded(allocated),
+      measured: rounded(measured),
     })),
     rules: state.servers.reduce((n, s) => n + s.rules.length, 0),
     unexpressed: [...state.unexpressed],
@@ -74,7 +77,7 @@ async function run(name: string, options: RunOptions): Promise<RunReport> {
   const began = performance.now()
   await emulated.runTo(options.until * NS_PER_S, (atNs) => monitor.tick(atNs))
   const wall = (performance.now() - began) / 1000
-  // Built from entries: a job may be called __proto__.
+  // Object.fromEntries, because a job may be called __proto__.
   const jobs: Record<string, JobReport> = Object.fromEntries(
     emulated.emulator.jobs.map((j) => [
       j.scenario.id,
@@ -153,10 +156,12 @@ function printMetadata({ algorithm, jobs, rules, unexpressed }: MetadataReport):
 
 export function runCommand(): Command {
   return new Command('run')
-    .description('emulate a scenario as fast as it goes and report what was served')
+    .description('emulate a scenario at full speed and report what was served')
     .argument('<scenario>', 'a scenario file, or demo for the built-in one')
-    .addOption(new Option('--controller <name>', 'instead of the scenario’s').choices(CONTROLLER_NAMES))
-    .option('--seed <n>', 'instead of the scenario’s', (t) => {
+    .addOption(
+      new Option('--controller <name>', 'controller (default: that of the scenario)').choices(CONTROLLER_NAMES),
+    )
+    .option('--seed <n>', 'seed (default: that of the scenario)', (t) => {
       if (!/^\d{1,15}$/.test(t)) throw new InvalidArgumentError('A whole number of at most 15 digits.')
       return Number(t)
     })

@@ -1,4 +1,4 @@
-/** What the shell has of the sandbox and the history: `compare`, `fork`, `history`. */
+/** CLI of the sandbox and the history: `compare`, `fork`, `history`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -6,9 +6,9 @@ import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
-import { sluiceHere, startHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, startSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 
-const sluice = (...words: string[]): Promise<Ended> => sluiceHere(words)
+const sluice = (...words: string[]): Promise<Ended> => runSluice(words)
 const lines = (e: Ended): string[] => e.stdout.split(/\r?\n/).slice(0, -1)
 
 describe('sluice compare', () => {
@@ -33,7 +33,7 @@ describe('sluice compare', () => {
       expect(Object.keys(r.jobs).toSorted()).toEqual([HOSTILE, '1.hog.u1', '2.victim.u2'].toSorted())
     const rate = (of: object | undefined): number => (of as { served_rpcs: number }).served_rpcs
     const [none, fixed] = runs.map((r) => rate(r.jobs['1.hog.u1']))
-    // The hog is alone to ask for more than its share.
+    // The hog is the only job that demands more than its share.
     expect(fixed).toBeLessThan(none as number)
     expect(differences).toMatchObject([{ controller: 'static', against: 'none' }])
     expect(rate(differences[0]?.jobs['1.hog.u1'])).toBe((fixed as number) - (none as number))
@@ -96,12 +96,12 @@ describe('of a history', () => {
     expect(people.stdout).toContain(`  raw  ${iso(0)} to ${iso(SECONDS - 1)}`)
   })
 
-  it('sluice history csv writes a stretch, every sample of it, and no formula', async () => {
+  it('sluice history csv writes every sample of a range, and no formula', async () => {
     const jobs = await sluice('history', 'csv', file, '--from', iso(10), '--to', iso(20), '--tier', 'raw')
     expect(jobs).toMatchObject({ code: 0, stderr: '' })
     expect(lines(jobs)).toHaveLength(1 + 10 * 3)
     expect(jobs.stdout).not.toMatch(/(?:^|,)"?=/m)
-    // No resolution named: the finest that reaches back so far, with every one of its instants.
+    // Without a resolution: the finest one that covers the whole range, with each of its samples.
     const all = await sluice('history', 'csv', file, '--what', 'targets')
     expect(lines(all)).toHaveLength(1 + SECONDS)
     const users = await sluice('history', 'csv', file, '--by', 'user', '--from', iso(0), '--to', iso(1))
@@ -117,17 +117,17 @@ describe('of a history', () => {
     history.close()
     const fork = ['fork', '--history', hostile, '--max-rate', '900']
     for (const words of [['history', 'csv', hostile], fork]) {
-      const piped = await startHere(words).ended
-      const shown = await startHere(words, { isTerminal: true }).ended
+      const piped = await startSluice(words).ended
+      const shown = await startSluice(words, { isTerminal: true }).ended
       expect(shown).toMatchObject({ code: 0, stderr: '' })
       expect(shown.stdout).not.toMatch(/[^\n\x20-\x7e]/)
       expect(shown.stdout).toContain('owned')
       expect(lines(shown)).toHaveLength(lines(piped).length)
     }
-    expect((await startHere(['history', 'csv', hostile]).ended).stdout).toContain(id)
+    expect((await startSluice(['history', 'csv', hostile]).ended).stdout).toContain(id)
   })
 
-  it('sluice history record writes a stretch that is read as a recording, once', async () => {
+  it('sluice history record writes a range as a recording, once', async () => {
     const to = join(tempFolder(), 'storm.qosrec')
     const written = await sluice('history', 'record', file, to, '--from', iso(20), '--to', iso(80))
     expect(written).toMatchObject({ code: 0, stderr: '' })
@@ -137,7 +137,8 @@ describe('of a history', () => {
       recording: { cluster: 'altair', kind: 'LIVE', fromMs: NOW + 20_000, toMs: NOW + 80_000 },
     })
     const span = ['--from', iso(20), '--to', iso(80)]
-    const [there, here] = [await sluice('history', 'csv', to), await sluice('history', 'csv', file, ...span)]
+    const there = await sluice('history', 'csv', to)
+    const here = await sluice('history', 'csv', file, ...span)
     expect(lines(there)).toHaveLength(1 + 60 * 3)
     expect(there.stdout).toBe(here.stdout)
     const again = await sluice('history', 'record', file, to)
@@ -154,7 +155,7 @@ describe('of a history', () => {
     expect(s.oss.flatMap((o) => o.osts.map((t) => t.name))).toEqual(['altair-OST0000'])
     expect(s.control.max_rate).toBe(300)
     expect(s.fork).toMatchObject({ cluster: 'altair', span_s: 60, workload: 'closed' })
-    expect(s.fork?.unknown.join(' ')).toContain('T is as given on the command line')
+    expect(s.fork?.unknown.join(' ')).toContain('T is that of the command line')
     const out = join(tempFolder(), 'fork.yaml')
     const told = await sluice('fork', '--history', file, '--workload', 'open', '--out', out)
     expect(lines(told)[0]).toMatch(/: 3 jobs, one simulated RPC for 1$/)
@@ -173,7 +174,7 @@ describe('of a history', () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({ simulated_s: 1 })
   })
 
-  it('refuses what is no history and stretches that are none, and changes nothing', async () => {
+  it('refuses files that are not a history and invalid ranges, and changes nothing', async () => {
     const foreign = join(tempFolder(), 'thesis.sqlite')
     writeFileSync(foreign, 'not a database')
     for (const words of [

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// The `sluice` command from a checkout: plain JavaScript, so that an old Node can say what it lacks and hand over.
+// The `sluice` command from a checkout: plain JavaScript, so that an old Node can report what is missing or hand over.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import module from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,7 +11,7 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const runsTypeScript = major > 22 || (major === 22 && minor >= 18)
 const hasModules = existsSync(join(root, 'node_modules', 'commander'))
 
-/** Runs a command in our place: same streams, same signals, same exit code. */
+/** Runs a command in place of this process: same streams, signals and exit code. */
 function become(command, args) {
   const child = spawn(command, args, { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
@@ -40,5 +41,8 @@ if (!hasModules) {
   // Serving needs the built window, which the boot script keeps fresh.
   become(process.execPath, [join(root, 'scripts', 'boot.mjs'), 'start', '--web', ...args.slice(1)])
 } else {
+  // Compile cache inside the packages it was compiled from: it is as trusted as the program itself. A folder that is not writable
+  // is left as it is.
+  if (!process.env.NODE_COMPILE_CACHE) module.enableCompileCache(join(root, 'node_modules', '.cache', 'sluice'))
   await import('./main.ts')
 }

@@ -5,8 +5,8 @@ import { emulatedCluster, twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { History } from '../history/history.ts'
 import { NotebookStore } from '../incidents/notebook/notebook-store.ts'
-import { sluiceHere } from '#tests/kits/cli/in-process.ts'
-import { instantOf } from './snapshot-time.ts'
+import { runSluice } from '#tests/kits/cli/in-process.ts'
+import { instantOf } from './snapshot.ts'
 
 const NOW = 1_767_225_600_000
 
@@ -38,9 +38,9 @@ describe('sluice snapshot', () => {
   const env = { SLUICE_DATA: folder }
   const out = (name: string): string => join(folder, name)
   const span = ['--from', '2026-01-01T00:00:01Z', '--to', '1767225607']
-  const sluice = (...words: string[]) => sluiceHere(['snapshot', ...words], env)
+  const sluice = (...words: string[]) => runSluice(['snapshot', ...words], env)
 
-  // The console goes on having its history open.
+  // The console keeps its history open.
   beforeAll(async () => {
     const history = History.open(join(folder, 'history.sqlite'), NOW)
     if (!history.ok) throw new Error(history.error.why)
@@ -58,7 +58,7 @@ describe('sluice snapshot', () => {
     )
     const before = readFileSync(out('a.zip'))
     const again = await sluice('export', ...span, '-o', out('a.zip'))
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is there already') as string })
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('already exists') as string })
     expect(readFileSync(out('a.zip')).equals(before)).toBe(true)
   })
 
@@ -69,7 +69,7 @@ describe('sluice snapshot', () => {
     expect(said.file).toBe(out('snapshot-20260101-0000.zip'))
     expect(said).toMatchObject({
       redaction: 'none',
-      missing: expect.arrayContaining(['Left out on purpose: charts.']) as string[],
+      missing: expect.arrayContaining(['Excluded on request: charts.']) as string[],
     })
     const info = await sluice('info', said.file, '--json')
     const { manifest } = JSON.parse(info.stdout) as {
@@ -83,13 +83,13 @@ describe('sluice snapshot', () => {
     })
     expect(manifest.members.map((m) => m.name).filter((n) => /^(?:csv|charts)/.test(n))).toEqual([])
     expect(manifest.members.every((m) => m.packed > 0)).toBe(true)
-    expect((await sluice('info', said.file)).stdout).toContain('Names are as they are.')
+    expect((await sluice('info', said.file)).stdout).toContain('Names are not redacted.')
   })
 
   it('verifies, and names what was changed with exit 1', async () => {
     expect(await sluice('verify', out('a.zip'))).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('as it was written: sha256') as string,
+      stdout: expect.stringContaining('is intact: sha256') as string,
     })
     const bytes = readFileSync(out('a.zip'))
     const at = bytes.indexOf('csv/jobs.csv') + 100
@@ -97,7 +97,7 @@ describe('sluice snapshot', () => {
     writeFileSync(out('bad.zip'), bytes)
     const r = await sluice('verify', out('bad.zip'))
     expect(r.code).toBe(1)
-    expect(r.stdout).toMatch(/^csv\/jobs\.csv: .*\n.*is not as it was written\.\n$/)
+    expect(r.stdout).toMatch(/^csv\/jobs\.csv: .*\n.*was altered\.\n$/)
     const json = await sluice('verify', out('bad.zip'), '--json')
     expect(json.code).toBe(1)
     expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, changed: [{ member: 'csv/jobs.csv' }] })
@@ -121,9 +121,19 @@ describe('sluice snapshot', () => {
   it('takes range and cluster of a notebook, and no other cluster with it', async () => {
     const store = new NotebookStore(folder)
     const made = store.create((id) => ({
-      ...{ format: 1, id, title: 'Hog', status: 'open', author: 'ann', alert: null, cells: [], resolvedMs: null },
+      format: 1,
+      id,
+      title: 'Hog',
+      status: 'open',
+      author: 'ann',
+      alert: null,
+      cells: [],
+      resolvedMs: null,
       source: { kind: 'EMULATED', cluster: 'small', env: 'DEMO', scenario: null, seed: null },
-      ...{ createdMs: NOW, changedMs: NOW, fromMs: NOW + 2_000, toMs: NOW + 600_000 },
+      createdMs: NOW,
+      changedMs: NOW,
+      fromMs: NOW + 2_000,
+      toMs: NOW + 600_000,
     }))
     const id = made.ok ? made.value.id : ''
     store.close()
@@ -131,20 +141,18 @@ describe('sluice snapshot', () => {
     expect(r).toMatchObject({ code: 0, stderr: '' })
     const said = JSON.parse(r.stdout) as { fromMs: number; toMs: number; missing: string[] }
     expect(said).toMatchObject({ fromMs: NOW + 2_000, toMs: NOW + 600_000 })
-    expect(said.missing.filter((text) => text.startsWith('The newest sample was of 2026-01-01 00:00:0'))).toHaveLength(
-      1,
-    )
+    expect(said.missing.filter((text) => text.startsWith('The newest sample is of 2026-01-01 00:00:0'))).toHaveLength(1)
     expect(await sluice('export', '--incident', id, '--cluster', 'other', '-o', out('x.zip'))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`${id} is of small, not of other`) as string,
+      stderr: expect.stringContaining(`${id} belongs to small, not to other`) as string,
     })
   })
 
   it('says where samples are, which clusters there are, and makes no folder that was mistyped', async () => {
     const fails: readonly (readonly [string[], string])[] = [
-      [['--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'they are of 2026-01-01T00:00:0'],
+      [['--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'there are some from 2026-01-01T00:00:0'],
       [[...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'or one of small.'],
-      [[...span, '-o', join(folder, 'mistyped', 'x.zip')], 'is no folder'],
+      [[...span, '-o', join(folder, 'mistyped', 'x.zip')], 'is not a folder'],
     ]
     for (const [words, why] of fails) {
       expect(await sluice('export', ...words)).toMatchObject({
@@ -159,9 +167,9 @@ describe('sluice snapshot', () => {
   it('ends with 1 where there is nothing to do, and leaves nothing', async () => {
     const before = readdirSync(folder).sort()
     const fails: readonly (readonly [string[], string])[] = [
-      [['export', '--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'nothing is kept of that stretch'],
-      [['export', ...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'nothing is kept of nowhere'],
-      [['export', ...span, '-o', out('x.zip'), '--incident', 'INC-0099'], 'there is no INC-0099'],
+      [['export', '--from', '2001-01-01', '--to', '2001-01-02', '-o', out('x.zip')], 'the range has no data'],
+      [['export', ...span, '-o', out('x.zip'), '--cluster', 'nowhere'], 'no data of nowhere'],
+      [['export', ...span, '-o', out('x.zip'), '--incident', 'INC-0099'], 'no readable INC-0099'],
       [['export', ...span, '-o', out('x.zip'), '--history', out('none.sqlite')], 'no such file'],
       [['verify', out('none.zip')], 'no such file'],
       [['info', out('history.sqlite')], 'not a zip'],

@@ -1,4 +1,4 @@
-/** `sluice snapshot`: bundles from the command line and from cron, verified and looked at. One line of output, no questions. */
+/** `sluice snapshot`: exports, verifies and inspects bundles from the shell or cron. One line of output, no prompts. */
 import { existsSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -23,7 +23,27 @@ import { version } from '../files/resources.ts'
 import { dataDir } from '../server/data-dir.ts'
 import { EXIT, jsonText, line, plain, sentence, stopJson, type ExitCode } from './output.ts'
 import { withForeign } from './foreign.ts'
-import { instantOf } from './snapshot-time.ts'
+
+// Instants as operators and cron write them.
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+/** Numbers with at least so many digits are Unix ms, shorter ones Unix s. */
+const MS_DIGITS = 12
+const RELATIVE = /^(?:-(\d{1,7})([smhd])|(\d{1,7}) ?([smhd]) ago)$/
+
+/**
+ * Parses `now`, `-10m`, `10m ago`, Unix s or ms, or ISO 8601 into Unix ms; undefined if not valid. As for ISO 8601 in JavaScript,
+ * a date-time without a zone is local and a date alone is midnight UTC.
+ */
+export function instantOf(text: string, nowMs: number): number | undefined {
+  if (text === 'now') return nowMs
+  const [, a, ua, b, ub] = RELATIVE.exec(text) ?? []
+  const unit = UNITS[ua ?? ub ?? '']
+  if (unit !== undefined) return nowMs - Number(a ?? b) * unit
+  if (/^\d{1,16}$/.test(text)) return text.length < MS_DIGITS ? Number(text) * 1_000 : Number(text)
+  const ms = /^\d{4}-\d{2}/.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? undefined : ms
+}
 
 interface ExportFlags {
   readonly from?: number
@@ -51,12 +71,12 @@ const groups = (text: string): MemberGroup[] =>
     return read.data
   })
 
-/** Longer than a command lasts, ms. */
+/** Age of a leftover temporary file, ms; longer than any command runs. */
 const LEFT_OLD_MS = 3_600_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** The notebook and what servers printed when it was opened. */
+/** The notebook, and what servers printed when it was opened. */
 function notebookOf(
   folder: string,
   id: string | undefined,
@@ -65,7 +85,7 @@ function notebookOf(
   const store = new NotebookStore(folder)
   const incident = store.find(id)
   if (!incident) {
-    const why = `there is no ${id} in ${folder} that can be read`
+    const why = `${folder} has no readable ${id}`
     return fail({ code: 'INCIDENT_GONE', what: 'Nothing was exported', why, next: 'Name another incident.' })
   }
   const file = store.beside(id, 'readings')
@@ -78,31 +98,31 @@ function envOf(folder: string): (cluster: string) => Manifest['source']['env'] |
   return (cluster) => (known?.ok === true ? known.value.find((c) => c.name === cluster)?.env : undefined)
 }
 
-/** That of the notebook where nothing else is said. */
+/** Range from the flags, by default that of the notebook. */
 function rangeOf({ from, to }: ExportFlags, incident: Incident | null): Result<{ fromMs: number; toMs: number }> {
   const fromMs = from ?? incident?.fromMs ?? NaN
   const toMs = to ?? (from === undefined ? incident?.toMs : undefined) ?? Date.now()
   if (toMs > fromMs) return ok({ fromMs, toMs })
-  const why = from === undefined && !incident ? 'nobody said when it begins' : 'its end is not after its beginning'
-  return fail({ code: 'BAD_SPAN', what: 'There is no such stretch', why, next: 'Name it with --from and --to.' })
+  const why = from === undefined && !incident ? 'its start is not given' : 'its end is not after its beginning'
+  return fail({ code: 'BAD_SPAN', what: 'The range is not valid', why, next: 'Give it with --from and --to.' })
 }
 
-/** A notebook goes with samples of its own cluster only. */
+/** Cluster from the flags, by default that of the notebook; a notebook is exported with samples of its own cluster only. */
 function clusterOf(named: string | undefined, incident: Incident | null): Result<string | undefined> {
   const of = incident?.source.cluster
   if (named === undefined || of === undefined || named === of) return ok(named ?? of)
-  const why = `${incident?.id} is of ${of}, not of ${named}`
+  const why = `${incident?.id} belongs to ${of}, not to ${named}`
   return fail({ code: 'OTHER_CLUSTER', what: 'Nothing was exported', why, next: 'Leave out --cluster or --incident.' })
 }
 
-/** A mistyped folder is not made: what cron writes would lie where nobody looks. */
+/** Output path. A missing folder is not created: with a typo, the files of a cron job would go unnoticed. */
 function placeOf(output: string, incident: string | null, fromMs: number): Result<string> {
   const isFolder = statSync(output, { throwIfNoEntry: false })?.isDirectory() ?? output.endsWith('/')
   const name = usualName(incident, fromMs).replaceAll(' ', '-') + SUFFIX
   const file = resolve(isFolder ? join(output, name) : output)
   if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory() === true) return ok(file)
-  const why = `${dirname(file)} is no folder`
-  return fail({ code: 'NO_FOLDER', what: 'Nothing was exported', why, next: 'Make it, or name another file.' })
+  const why = `${dirname(file)} is not a folder`
+  return fail({ code: 'NO_FOLDER', what: 'Nothing was exported', why, next: 'Create it, or name another file.' })
 }
 
 const write = (flags: ExportFlags): Promise<void> => withForeign((files) => writeFrom(files, flags))
@@ -129,8 +149,11 @@ async function writeFrom(files: ForeignFiles, flags: ExportFlags): Promise<void>
   )
   try {
     const input = exportInput.parse({
-      ...{ incident: incident?.id ?? null, span: range, redact: flags.redact },
-      ...{ detail: flags.all ? 'all' : 'fit', leaveOut: [...(flags.leaveOut ?? [])] },
+      incident: incident?.id ?? null,
+      span: range,
+      redact: flags.redact,
+      detail: flags.all ? 'all' : 'fit',
+      leaveOut: [...(flags.leaveOut ?? [])],
     })
     const code = orStop(pseudonymCode(folder))
     const written = orStop(
@@ -139,7 +162,7 @@ async function writeFrom(files: ForeignFiles, flags: ExportFlags): Promise<void>
     const { bytes, sha256, content, missing } = written
     const redaction = input.redact ? 'pseudonyms' : 'none'
     if (json) return line(jsonText({ file, bytes, sha256, content, ...range, redaction, missing }))
-    const names = input.redact ? 'pseudonyms' : 'names as they are'
+    const names = input.redact ? 'pseudonyms' : 'names not redacted'
     line(`${plain(file)}: ${bytes} bytes, ${iso(range.fromMs)} to ${iso(range.toMs)}, ${names}, sha256 ${sha256}`)
   } finally {
     source.close()
@@ -154,7 +177,7 @@ async function verify(file: string, { json }: { readonly json?: true }): Promise
   if (!isOk) process.exitCode = EXIT.failed
   if (json) return line(jsonText({ ok: isOk, file, sha256, content: manifest?.content ?? null, changed }))
   for (const c of changed) line(sentence(`${c.member}: ${c.why}`))
-  line(isOk ? `${plain(file)} is as it was written: sha256 ${sha256}` : `${plain(file)} is not as it was written.`)
+  line(isOk ? `${plain(file)} is intact: sha256 ${sha256}` : `${plain(file)} was altered.`)
 }
 
 async function info(file: string, { json }: { readonly json?: true }): Promise<void> {
@@ -179,32 +202,30 @@ async function info(file: string, { json }: { readonly json?: true }): Promise<v
       `${samples.servers} servers, ${samples.targets} targets, ${samples.jobs} jobs, ${samples.instants} instants, ${samples.tier}`,
     ),
   )
-  line(m.redaction === 'none' ? 'Names are as they are.' : 'Names are pseudonyms.')
+  line(m.redaction === 'none' ? 'Names are not redacted.' : 'Names are pseudonyms.')
   line(`content ${m.content}`)
   for (const text of m.missing) line(sentence(`missing: ${text}`))
   for (const of of m.members) line(plain(`${String(sizes.get(of.name)?.packed ?? 0).padStart(10)}  ${of.name}`))
 }
 
 export function snapshotCommand(): Command {
-  const command = new Command('snapshot')
-    .description('one file of what happened, for whoever has no Sluice')
-    .exitOverride()
+  const command = new Command('snapshot').description('export, verify and inspect incident bundles').exitOverride()
   command
     .command('export')
-    .description('a stretch of a history as a bundle; a console may be running')
+    .description('export a range of a history as a bundle; a console may be running')
     .option(
       '--from <time>',
-      'beginning: ISO 8601, Unix s or ms, now, -10m or "10m ago"; of --incident by default',
+      'start: ISO 8601, Unix s or ms, now, -10m or "10m ago" (default: that of --incident)',
       instant,
     )
-    .option('--to <time>', 'end, not included; that of --incident, or now, by default', instant)
-    .requiredOption('-o, --output <file>', 'a new file, or a folder: then a name is made')
-    .option('--history <file>', "a history or a recording; this user's console's by default")
-    .option('--cluster <name>', 'that of --incident, or the newest, by default')
-    .option('--incident <id>', 'notebook that goes with it, INC-0001')
-    .option('--no-redact', 'names as they are; pseudonyms by default')
-    .option('--all', 'every sample of every job, whatever the size')
-    .option('--leave-out <groups>', `of ${memberGroup.options.join(', ')}`, groups)
+    .option('--to <time>', 'end, exclusive (default: that of --incident, or now)', instant)
+    .requiredOption('-o, --output <file>', 'new file, or a folder for a file with a generated name')
+    .option('--history <file>', "history or recording (default: that of this user's console)")
+    .option('--cluster <name>', 'cluster (default: that of --incident, or the newest)')
+    .option('--incident <id>', 'notebook to include, INC-0001')
+    .option('--no-redact', 'do not replace names with pseudonyms')
+    .option('--all', 'include every sample of every job, whatever the size')
+    .option('--leave-out <groups>', `groups to leave out: ${memberGroup.options.join(', ')}`, groups)
     .option('--json', 'one JSON document')
     .action(write)
   const file = 'a bundle'
@@ -212,14 +233,14 @@ export function snapshotCommand(): Command {
   command
     .command('verify')
     .description(
-      'whether every byte is as it was written; exit 1 where one is not. Keep the sha256 elsewhere to notice a forgery',
+      'check every byte against the checksums; exit 1 if one differs. Keep the sha256 elsewhere to detect a forgery',
     )
     .argument('<file>', file)
     .option(...json)
     .action(verify)
   command
     .command('info')
-    .description('what a bundle holds')
+    .description('show the contents of a bundle')
     .argument('<file>', file)
     .option(...json)
     .action(info)

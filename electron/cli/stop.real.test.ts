@@ -1,4 +1,4 @@
-/** Processes beside each other, over real SSH: one enforces, another stops, over one data folder. */
+/** Concurrent processes over real SSH with one data folder: one enforces, another stops. */
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { killAll, startProcess, type RunningProcess } from '#tests/kits/cli/process.ts'
@@ -69,7 +69,7 @@ describe.skipIf(noSshd !== '')('while one process enforces', { timeout: 180_000 
   it('a controller that gets no lease leaves nothing behind and ends with a code that is not 0; Ctrl-C ends it at once', async () => {
     const broken = await startLab({
       servers: ['oss01'],
-      // A list that leaves out what waits.
+      // A list that omits pending timers.
       programs: { systemctl: 'case $1 in show) exit 0 ;; *) PATH=${PATH#*:} exec systemctl "$@" ;; esac' },
     })
     const was = lab

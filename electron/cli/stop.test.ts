@@ -1,17 +1,17 @@
-/** Consoles beside each other, of data folders of their own: one enforces, another stops it or takes over. */
+/** Concurrent consoles, each with its own data folder: one enforces, another stops it or takes over. */
 import { describe, expect, it } from 'vitest'
 import { emulatedServers, twoServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
-import { startHere, type RunningHere } from '#tests/kits/cli/in-process.ts'
+import { startSluice, type RunningHere } from '#tests/kits/cli/in-process.ts'
 import { auditTexts, json } from '#tests/kits/cli/printed.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 
-/** From sample to sample, and of a controller from period to period. */
+/** Sampling interval, and observation period of the controller. */
 const PERIOD_MS = 500
 
 const HOSTS = ['oss01', 'oss02']
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Two servers of a test's own: the tests wait side by side. */
+/** Two servers per test, so that tests run in parallel. */
 class Lab {
   readonly #servers: EmulatedServers
 
@@ -30,7 +30,7 @@ class Lab {
 
   start(data: string, ...args: string[]): RunningHere {
     const { clusterFile, knownHosts } = this.#servers
-    return startHere(['--config', clusterFile, '--known-hosts', knownHosts, ...args], {
+    return startSluice(['--config', clusterFile, '--known-hosts', knownHosts, ...args], {
       env: { SSH_AUTH_SOCK: '', SLUICE_DATA: data },
     })
   }
@@ -57,7 +57,7 @@ class Lab {
     ])
   }
 
-  /** For ten periods. */
+  /** Watches for ten periods. */
   async nothingComesBack(): Promise<void> {
     for (let i = 0; i < 10; i++) {
       expect(this.left()).toEqual([])
@@ -72,7 +72,8 @@ describe.concurrent('while one console enforces', { timeout: 120_000 }, () => {
   }) => {
     const lab = await Lab.open()
     onTestFinished(() => lab.stop())
-    const [mine, theirs] = [tempFolder(), tempFolder()]
+    const mine = tempFolder()
+    const theirs = tempFolder()
     const a = lab.control(theirs)
     await lab.ruling()
     const stopped = await lab.start(mine, 'stop', 'demo', '--json').ended
@@ -92,7 +93,8 @@ describe.concurrent('while one console enforces', { timeout: 120_000 }, () => {
   }) => {
     const lab = await Lab.open()
     onTestFinished(() => lab.stop())
-    const [first, second] = [tempFolder(), tempFolder()]
+    const first = tempFolder()
+    const second = tempFolder()
     const a = lab.control(first)
     await lab.ruling()
     const refused = await lab.control(second, '--for', '5').ended

@@ -1,4 +1,4 @@
-/** `sluice stop CLUSTER`: the global stop from the shell, or the script that does the same without this machine. */
+/** `sluice stop CLUSTER`: global stop from the shell, or a script that does the same on the servers. */
 import { Command } from 'commander'
 import { addClustersFlags } from './clusters-flags.ts'
 
@@ -6,9 +6,9 @@ type Action = typeof import('./rules/clean.ts').stopCluster
 
 export function stopCommand(): Command {
   return addClustersFlags(new Command('stop'))
-    .description('stops and removes every rule of ours on a cluster, now')
+    .description('stop enforcing and remove every rule managed by Sluice on a cluster, now')
     .argument('<cluster>', 'a cluster of --config or of the data folder')
-    .option('--script', 'prints a POSIX script for an admin’s shell instead; nothing is sent')
+    .option('--script', 'print a POSIX script for an admin’s shell instead; nothing is sent')
     .option('--json', 'one JSON document')
     .action(async (...args: Parameters<Action>) => (await import('./rules/clean.ts')).stopCluster(...args))
 }

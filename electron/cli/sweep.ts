@@ -1,16 +1,18 @@
-/** `sluice sweep`: a grid of parameters over a scenario, on this machine or as a Slurm job array; goes on where it ended. */
+/** `sluice sweep`: parameter grid over a scenario, run here or as a Slurm job array; resumes where it ended. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { SEEDS_MAX, type Variant } from '#core/api/sandbox.ts'
+import { SEEDS_MAX, type Variant, METRICS, type Metric } from '#core/api/sandbox.ts'
 import type { Failure } from '#core/base/result.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
+import type { Band } from '#core/sandbox/band.ts'
+import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { version } from '../files/resources.ts'
 import { suggestedVariants } from '../host/sandbox/scenarios-variants.ts'
-import { parseAxis, type Axis } from '../sandbox/sweep-grid.ts'
+import { parseAxis, type Axis, pointText } from '../sandbox/sweep-grid.ts'
 import { beginSweep, readSweep, type Sweep } from '../sandbox/sweep-manifest.ts'
-import { collectSweep, progressOf, type Progress } from '../sandbox/sweep-results.ts'
+import { collectSweep, progressOf, type Progress, type PointResult } from '../sandbox/sweep-results.ts'
 import { runChunks } from '../sandbox/sweep-run.ts'
 import {
   chunksOfTask,
@@ -21,11 +23,82 @@ import {
   tasksOf,
   timeFault,
 } from '../sandbox/sweep-slurm.ts'
-import { reason, writeWhole } from '../sandbox/sweep-files.ts'
+import { reason, writeFileAtomic } from '../sandbox/sweep-files.ts'
+import { csvText } from '../host/sandbox/export.ts'
 import { scenarioFile, seconds } from './arguments.ts'
-import { EXIT, jsonText, line, plain, stopJson, type ExitCode } from './output.ts'
-import { printSweep, sweepCsv, sweepJson } from './sweep-table.ts'
+import { EXIT, jsonText, line, plain, stopJson, type ExitCode, sentence } from './output.ts'
 import { readVariants } from './variants-file.ts'
+
+// Results of a sweep as a table, CSV and JSON.
+
+const SHOWN: readonly (readonly [Metric, string, number, number])[] = [
+  ['throughputBps', 'MB/s', 1e6, 1],
+  ['jain', 'Jain', 1, 3],
+  ['victimP95Ms', 'victim p95 ms', 1, 0],
+  ['starvedS', 'starved s', 1, 0],
+  ['sloMisses', 'SLO misses', 1, 1],
+  ['utilisation', 'utilisation', 1, 2],
+]
+
+function printSweep({ manifest }: Sweep, results: readonly PointResult[]): void {
+  const points = results.map((r) => plain(pointText(manifest.axes, r.point)))
+  const wide = Math.max(5, ...points.map((p) => p.length)) + 2
+  line(`${'point'.padEnd(wide)}${'variant'.padEnd(22)}${SHOWN.map(([, name]) => name.padStart(15)).join('')}`)
+  results.forEach(({ comparison }, i) => {
+    if (!comparison) return line(`${(points[i] ?? '').padEnd(wide)}not complete`)
+    comparison.variants.forEach((v, k) => {
+      const best = comparison.verdict.best === k ? ' *' : ''
+      const cells = SHOWN.map(([metric, , scale, digits]) => {
+        const band = v.metrics[metric]
+        return (band === null ? '-' : (band.median / scale).toFixed(digits)).padStart(15)
+      })
+      const name = plain(`${k === 0 ? '' : `${letterOf(k)} `}${v.name}`).slice(0, 20)
+      line((k === 0 ? (points[i] ?? '') : '').padEnd(wide) + name.padEnd(22) + cells.join('') + best)
+    })
+    line(`${' '.repeat(wide)}${sentence(comparison.verdict.parts.map((p) => p.text).join(''))}`)
+  })
+}
+
+const bandCells = (band: Band | null): string[] =>
+  (band === null ? ['', '', ''] : [band.median, band.low, band.high]).map(String)
+
+function sweepCsv({ manifest }: Sweep, results: readonly PointResult[]): string {
+  const head = [...manifest.axes.map((a) => csvText(a.path)), 'variant', 'name', 'best']
+  const rows = [[...head, ...METRICS.flatMap((m) => [m, `${m}_p5`, `${m}_p95`])].join(',')]
+  for (const { point, comparison } of results) {
+    comparison?.variants.forEach((v, k) => {
+      const values = point.map((p) => (typeof p === 'string' ? csvText(p) : String(p)))
+      const best = comparison.verdict.best === k ? '1' : '0'
+      rows.push(
+        [...values, letterOf(k), csvText(v.name), best, ...METRICS.flatMap((m) => bandCells(v.metrics[m]))].join(','),
+      )
+    })
+  }
+  return `${rows.join('\r\n')}\r\n`
+}
+
+const sweepJson = ({ manifest }: Sweep, results: readonly PointResult[]): object => ({
+  points: results.map(({ point, comparison }) => ({
+    at: Object.fromEntries(manifest.axes.map((a, i) => [a.path, point[i]])),
+    complete: comparison !== undefined,
+    ...(comparison
+      ? {
+          verdict: {
+            best: comparison.verdict.best,
+            text: comparison.verdict.parts.map((p) => p.text).join(''),
+            detail: comparison.verdict.detail,
+          },
+          variants: comparison.variants.map(({ name, detail, metrics, planes, remarks }) => ({
+            name,
+            detail,
+            metrics,
+            planes,
+            remarks,
+          })),
+        }
+      : {}),
+  })),
+})
 
 interface SweepFlags {
   readonly set: readonly string[]
@@ -65,7 +138,7 @@ const passed =
     return text
   }
 
-/** What the person wrote wrong, rather than what went wrong. */
+/** True for a fault in the arguments rather than in the run. */
 const isUsage = ({ code }: Failure): boolean =>
   /^(?:SWEEP_(?:GRID|PATH|CHANGED|DIR|NONE)|SCENARIO_|VARIANTS_)/.test(code)
 
@@ -93,14 +166,19 @@ function begin(scenario: string, flags: SweepFlags): Sweep {
   const { json, out } = flags
   if (out === undefined) {
     const next = 'Name its folder: --out DIR.'
-    stopJson({ code: 'SWEEP_DIR', what: 'The sweep was not begun', why: 'it has no folder', next }, json, EXIT.usage)
+    stopJson({ code: 'SWEEP_DIR', what: 'The sweep was not started', why: 'it has no folder', next }, json, EXIT.usage)
   }
   const text = must(textOf(scenario), json)
   const axes: Axis[] = flags.set.map((s) => must(parseAxis(s), json))
   const variants = must(variantsOf(flags.variants, text), json)
   const plan = {
-    ...{ text, axes, variants, seeds: { first: flags.firstSeed, count: flags.seeds } },
-    ...{ seconds: flags.until, sloWaitMs: flags.slo, chunkSeeds: Math.min(flags.chunk, flags.seeds) },
+    text,
+    axes,
+    variants,
+    seeds: { first: flags.firstSeed, count: flags.seeds },
+    seconds: flags.until,
+    sloWaitMs: flags.slo,
+    chunkSeeds: Math.min(flags.chunk, flags.seeds),
   }
   return must(beginSweep(out, plan, `sluice ${version()}`), json)
 }
@@ -120,7 +198,7 @@ async function sweep(scenario: string, flags: SweepFlags): Promise<void> {
     done++
     if (isShown) process.stderr.write(`\r${done} of ${before.chunks} chunks`)
   }
-  if (before.done > 0) process.stderr.write(`sluice: ${counted(before)}; the rest is run\n`)
+  if (before.done > 0) process.stderr.write(`sluice: ${counted(before)}; running the rest\n`)
   const { workers } = flags
   must(await runChunks(begun, missing, { workers, onChunk: tell }), json)
   if (isShown) process.stderr.write('\n')
@@ -139,13 +217,13 @@ async function submit(begun: Sweep, before: Progress, flags: SweepFlags): Promis
   line(`sluice sweep status ${plain(begun.dir)}`)
 }
 
-/** The table, and summary.csv beside the results; ends with 5 while something is missing. */
+/** Prints the table and writes summary.csv beside the results; exits with 5 while results are missing. */
 function collect(begun: Sweep, json: true | undefined): void {
   const progress = progressOf(begun)
   const results = must(collectSweep(begun), json)
   const csv = join(begun.dir, 'summary.csv')
   try {
-    writeWhole(csv, sweepCsv(begun, results))
+    writeFileAtomic(csv, sweepCsv(begun, results))
   } catch (e) {
     stopJson({ code: 'SWEEP_NOT_WRITTEN', what: `${csv} was not written`, why: reason(e) }, json, EXIT.failed)
   }
@@ -181,7 +259,7 @@ async function task(dir: string, number: number, { json, workers }: Json & { wor
   }
   const mine = new Set(chunksOfTask(found, number).map((c) => c.index))
   const missing = progressOf(found).missing.filter((c) => mine.has(c.index))
-  // A task of an array has the processors that it was given, and one unless said.
+  // An array task uses the CPUs that Slurm allocated, by default one.
   const given = Number(process.env['SLURM_CPUS_PER_TASK'] ?? 1)
   must(await runChunks(found, missing, { workers: workers ?? (given >= 1 ? given : 1) }), json)
   if (json) line(jsonText({ task: number, ran: missing.length, of: mine.size }))
@@ -190,44 +268,44 @@ async function task(dir: string, number: number, { json, workers }: Json & { wor
 
 export function sweepCommand(): Command {
   const command = new Command('sweep')
-    .description('run a grid of parameters over a scenario, here or as a Slurm job array; goes on where it ended')
+    .description('run a grid of parameters over a scenario, here or as a Slurm job array; resumes where it ended')
     .argument('<scenario>', 'a scenario file, or demo for the built-in one')
     .option(
       '--set <path=values>',
-      'a place of the scenario and its values, as often as wanted',
+      'path in the scenario and its values; may be repeated',
       (t, all: string[]) => [...all, t],
       [],
     )
-    .option('--variants <file>', 'YAML list of variants, the baseline first, instead of what suits the scenario')
+    .option('--variants <file>', 'YAML list of variants, the baseline first (default: chosen for the scenario)')
     .option('--seeds <n>', 'runs of each variant at each point', whole(1, SEEDS_MAX), 5)
-    .option('--first-seed <n>', 'their first seed', whole(0, 1e12), 1)
+    .option('--first-seed <n>', 'first seed', whole(0, 1e12), 1)
     .option('--until <s>', 'simulated seconds', seconds, 60)
-    .option('--slo <ms>', 'a job misses its objective when its p95 wait is longer', seconds, 500)
-    .option('--chunk <n>', 'seeds in one result file', whole(1, SEEDS_MAX), 10)
-    .option('--out <dir>', 'folder of the sweep; the same command goes on there')
+    .option('--slo <ms>', 'p95 wait above which a job misses its objective, ms', seconds, 500)
+    .option('--chunk <n>', 'seeds per result file', whole(1, SEEDS_MAX), 10)
+    .option('--out <dir>', 'folder of the sweep; the same command resumes it')
     .option('--workers <n>', 'threads', whole(1, 256))
     .option('--slurm', 'write an array script and submit it with sbatch instead of running here')
     .option('--partition <name>', 'passed to sbatch', passed(nameFault))
     .option('--account <name>', 'passed to sbatch', passed(nameFault))
     .option('--time <limit>', 'passed to sbatch', passed(timeFault))
-    .option('--at-once <n>', 'tasks of the array that may run at once', whole(1, 100_000), 50)
+    .option('--at-once <n>', 'most concurrent tasks of the array', whole(1, 100_000), 50)
     .option('--json', 'one JSON document instead of a table')
     .action((scenario: string, flags: SweepFlags) => sweep(scenario, flags))
   command
     .command('status')
-    .description('what of a sweep is there, and what of it the batch system still has')
+    .description('show the progress of a sweep, and its tasks in the queue')
     .argument('<dir>')
     .option('--json', 'one JSON document')
     .action((dir: string, flags: Json) => status(dir, flags))
   command
     .command('collect')
-    .description('puts the results of a sweep together; ends with 5 while some are missing')
+    .description('collect the results of a sweep; exits with 5 while some are missing')
     .argument('<dir>')
     .option('--json', 'one JSON document')
     .action((dir: string, { json }: Json) => collect(must(readSweep(dir), json), json))
   command
     .command('task')
-    .description('runs one task of an array; what a batch script calls')
+    .description('run one task of an array (called by the batch script)')
     .argument('<dir>')
     .argument('<n>', 'number of the task', whole(0, 1e6))
     .option('--workers <n>', 'threads', whole(1, 256))

@@ -1,4 +1,4 @@
-/** `sluice watch CLUSTER`: the jobs of a cluster, sample by sample. */
+/** `sluice watch CLUSTER`: live per-job table, one line or table per sample. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { JobsFrame } from '#core/api/frames.ts'
@@ -9,7 +9,7 @@ import { jobsFrame } from '../host/views/jobs/jobs.ts'
 import { jsonText, line, plain } from './output.ts'
 import { scenarioFile, seconds } from './arguments.ts'
 import { addClustersFlags, flagsOf } from './clusters-flags.ts'
-import { isHopeless, openCluster, stopOpening, worstOf, type OpenCluster } from './live.ts'
+import { isHopeless, openCluster, stopOpening, exitCodeOfRun, type OpenCluster } from './live.ts'
 
 interface WatchOptions {
   readonly json?: true
@@ -17,13 +17,13 @@ interface WatchOptions {
   readonly scenario?: string
 }
 
-/** A server without counts in a sample, and why. */
+/** Server without counts in a sample, and the reason. */
 interface Unread {
   readonly host: string
   readonly reason: string
 }
 
-/** Those that the sample lacks, and those that are not connected at all. */
+/** Servers missing from the sample, and servers that are not connected. */
 export function unreadIn(monitor: ClusterMonitor, sample: number, missing: readonly Unread[]): Unread[] {
   const said = new Set(missing.map((m) => m.host))
   const gaps = [...monitor.recent.gapsAt(sample)].filter(([host]) => !said.has(host))
@@ -38,10 +38,12 @@ interface JobRates {
   readonly isPartial: boolean
 }
 
-/** undefined: nothing of the job was measured in the sample. */
+/** Returns undefined if nothing of the job was measured in the sample. */
 function ratesOf({ recent }: ClusterMonitor, { rows, sample }: JobsFrame, i: number): JobRates | undefined {
   const jobId = rows.jobId[i] ?? ''
-  const [rate, readBps, writeBps] = [rows.rpcs[i] ?? null, rows.readBps[i] ?? null, rows.writeBps[i] ?? null]
+  const rate = rows.rpcs[i] ?? null
+  const readBps = rows.readBps[i] ?? null
+  const writeBps = rows.writeBps[i] ?? null
   const isKnown = !Number.isNaN(recent.raw.jobs.value(jobId, jobColumn('rpcs'), sample))
   if (isKnown && rate !== null && readBps !== null && writeBps !== null)
     return { rate, readBps, writeBps, isPartial: false }
@@ -52,7 +54,7 @@ function ratesOf({ recent }: ClusterMonitor, { rows, sample }: JobsFrame, i: num
 
 const nullIfGap = (v: number): number | null => (Number.isNaN(v) ? null : v)
 
-/** One line a sample. What was not measured in it is left out: a gap is never a zero. */
+/** JSON form of one sample. Values that were not measured are omitted: a gap is never a zero. */
 export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: readonly Unread[]): string {
   const { rows, sample } = f
   const { targets } = monitor.recent.raw
@@ -61,9 +63,9 @@ export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: reado
   return jsonText({
     t: f.atMs === null ? null : f.atMs / 1000,
     source: monitor.source.kind,
-    /** Seconds from one sample to the next, as they are run. */
+    /** Actual sampling interval in seconds. */
     period_s: monitor.source.periodNs / NS_PER_S,
-    /** Servers that are not in this sample: what it says of the others is no less than that. */
+    /** Servers missing from this sample; its totals are lower bounds. */
     ...(unread.length === 0 ? {} : { partial: true, missing: unread }),
     targets: Object.fromEntries(
       measured.map(({ target, node }) => [
@@ -75,7 +77,7 @@ export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: reado
         },
       ]),
     ),
-    /** All jobs known; `jobs` holds the 200 with the highest rates that were measured. */
+    /** Number of known jobs; `jobs` holds the 200 with the highest measured rates. */
     jobs_total: f.shown,
     jobs: rows.jobId.flatMap((job_id, i) => {
       const rates = ratesOf(monitor, f, i)
@@ -96,14 +98,14 @@ export function sampleLine(monitor: ClusterMonitor, f: JobsFrame, missing: reado
   })
 }
 
-/** Whether nothing at all was measured in a sample. */
+/** True if nothing was measured in the sample. */
 const isGap = ({ allServers }: ClusterMonitor, unread: readonly Unread[]): boolean =>
   allServers.length > 0 && allServers.every((host) => unread.some((u) => u.host === host))
 
 const NO_VALUE = '-'
 const REASON_CHARS = 160
 
-/** One sample for a terminal. */
+/** Formats one sample for a terminal. */
 export function table(monitor: ClusterMonitor, f: JobsFrame, missing: readonly Unread[]): string {
   const { source } = monitor
   const time = f.atMs === null ? '' : new Date(f.atMs).toISOString().slice(11, 21)
@@ -136,18 +138,18 @@ export function table(monitor: ClusterMonitor, f: JobsFrame, missing: readonly U
   return [head, ...reasons, columns, ...rows].join('\n')
 }
 
-/** Samples of a monitor in their order, each of them once. */
+/** Delivers each sample of a monitor once, in order. */
 export class SampleFeed {
   readonly #limit: number
   #monitor: ClusterMonitor | undefined
   #last = 0
 
-  /** @param limit  most jobs of a sample. */
+  /** @param limit  most jobs per sample. */
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  /** The samples since the call before. Of a connection that came back all of them; of the first one those from now on. */
+  /** Returns the samples since the last call: only the newest at the first call, all of a new connection after a reconnect. */
   take(monitor: ClusterMonitor): JobsFrame[] {
     const { newest, oldest } = monitor.recent.raw.totals
     if (newest === 0) return []
@@ -172,8 +174,8 @@ const EVERY_JOB = {
   offset: 0,
 } as const
 
-/** Says on stderr when the sampling period becomes another one, and why. */
-class PeriodSaid {
+/** Prints changes of the sampling period, with the reason, to stderr. */
+class PeriodReporter {
   #runMs: number | undefined
 
   look({ period }: ClusterMonitor): void {
@@ -181,15 +183,15 @@ class PeriodSaid {
     const wasMs = this.#runMs ?? period.setMs
     this.#runMs = period.runMs
     if (period.runMs === wasMs) return
-    const why = period.why === '' ? 'as it was set' : period.why
+    const why = period.why === '' ? 'as configured' : period.why
     process.stderr.write(`sluice: a sample every ${period.runMs / 1000} s: ${plain(why)}\n`)
   }
 }
 
-/** Between two looks for new samples, ms: a person reads a table no faster. */
+/** Polling interval for new samples, ms; slower for a table that is read by a person. */
 const LOOK_MS = { json: 100, table: 500 } as const
 
-/** @returns  the code to end with. */
+/** Prints samples until the end. @returns  the exit code. */
 async function follow(cluster: OpenCluster, options: WatchOptions): Promise<number> {
   const ended = new AbortController()
   const end = (): void => ended.abort()
@@ -197,27 +199,27 @@ async function follow(cluster: OpenCluster, options: WatchOptions): Promise<numb
   for (const s of ['SIGINT', 'SIGTERM'] as const) process.once(s, end)
   const onTerminal = process.stdout.isTTY
   const lookMs = options.json ? LOOK_MS.json : LOOK_MS.table
-  const period = new PeriodSaid()
+  const period = new PeriodReporter()
   const feed = new SampleFeed(options.json ? 200 : 40)
   while (!ended.signal.aborted && !isHopeless(cluster)) {
-    // A live cluster has no samples of its own while it begins again.
+    // A live cluster has no samples during a reconnect.
     if (cluster.isSampled) {
       const { monitor } = cluster.source
-      // However many have come since the look before.
+      // All samples since the last poll.
       const samples = feed.take(monitor)
       period.look(monitor)
       const missing = cluster.missing()
       if (options.json) for (const sample of samples) line(sampleLine(monitor, sample, missing))
-      // A terminal shows one sample, the newest.
+      // A terminal shows only the newest sample.
       else if (onTerminal)
         for (const sample of samples.slice(-1)) write(`\x1b[H\x1b[2J${table(monitor, sample, missing)}\n`)
       else for (const sample of samples) write(`${table(monitor, sample, missing)}\n\n`)
     }
-    // It ends early, by being aborted, and in no other way.
+    // Ends early only by being aborted.
     await wait(lookMs, undefined, { signal: ended.signal }).catch(() => undefined)
   }
   clearTimeout(over)
-  return worstOf(cluster)
+  return exitCodeOfRun(cluster)
 }
 
 const write = (text: string): void => void process.stdout.write(text)
@@ -234,10 +236,10 @@ async function watch(name: string, options: WatchOptions, command: Command): Pro
 
 export function watchCommand(): Command {
   return addClustersFlags(new Command('watch'))
-    .description('show the jobs of a cluster as they go')
+    .description('live per-job table')
     .argument('<cluster>', 'a cluster of --config or of the data folder, or emulator: the built-in one')
-    .option('--json', 'one JSON line a sample instead of a table; partial: true where a server is not in it')
-    .option('--for <s>', 'end after so many seconds', seconds)
-    .option('--scenario <file>', 'what the emulator plays')
+    .option('--json', 'one JSON line per sample instead of a table; partial: true if a server is missing')
+    .option('--for <s>', 'stop after this many seconds', seconds)
+    .option('--scenario <file>', 'scenario for the emulator')
     .action(watch)
 }

@@ -1,4 +1,4 @@
-/** What the operator chooses of a cluster: put on record first, then in force. */
+/** Applies the operator's choices for a cluster: recorded first, then in force. */
 import type { ControllerName } from '#core/controllers/registry.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { checkLoopOptions, type LoopOptions, type SourceKnowledge } from '#core/adaptbf/loop-options.ts'
@@ -12,7 +12,7 @@ import type { MetadataLoop } from './metadata/loop.ts'
 import { choiceOf } from './metadata/settings.ts'
 import type { MetadataChange } from './metadata/state.ts'
 import type { PairJournal } from './state/pair-journal.ts'
-import type { ProbeBoard } from './probes/board.ts'
+import type { ProbeScheduler } from './probes/probe-scheduler.ts'
 
 export interface ChoiceParts {
   readonly source: ClusterSource
@@ -21,7 +21,7 @@ export interface ChoiceParts {
   readonly loop: ControlLoop
   readonly metadata: MetadataLoop
   readonly journal: PairJournal
-  readonly board: ProbeBoard
+  readonly board: ProbeScheduler
   readonly jobIds: JobIdWatch
   readonly sample: () => number
 }
@@ -33,13 +33,13 @@ export class Choices {
     this.#parts = parts
   }
 
-  /** What the source can tell beyond `job_stats`. */
+  /** Data available from the source beyond `job_stats`. */
   get knowledge(): SourceKnowledge {
     const isOwn = this.#parts.source.inside !== undefined
     return { backlog: isOwn, deviceBusy: isOwn }
   }
 
-  /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
+  /** Fails if the choice cannot be recorded; a choice that reduces writing applies all the same. */
   setMode(mode: Mode): Result<undefined> {
     const { loop, board, jobIds } = this.#parts
     if (mode === loop.mode) return ok(undefined)
@@ -50,7 +50,7 @@ export class Choices {
       return fail({
         code: 'PROBE_NEEDED',
         what: 'Nothing can be enforced',
-        why: `the probe ${off} is off: what is written could not be judged or read back`,
+        why: `the probe ${off} is off: rules could be neither judged nor read back`,
         next: `Switch ${off} on first.`,
       })
     }
@@ -61,13 +61,16 @@ export class Choices {
     return chosen
   }
 
-  /** Whether anything decides rules by itself: a controller, or policies for metadata. */
+  /** True while rules are decided automatically: by a controller, or by policies for metadata. */
   #isControlled(controller: ControllerName = this.#parts.loop.controller): boolean {
     const { hasServers, settings } = this.#parts.metadata
     return controller !== 'none' || (hasServers && settings.policies !== '')
   }
 
-  /** Leaves enforce where root's jobs cannot be told any more: rules of controllers go. To be called before they act. */
+  /**
+   * Leaves enforce once root's jobs can no longer be identified: rules of controllers are removed. To be called before
+   * they act.
+   */
   leaveUnsafe(): void {
     const { loop, jobIds, events, source } = this.#parts
     if (loop.mode !== 'enforce' || !this.#isControlled()) return
@@ -80,7 +83,7 @@ export class Choices {
     events.add({ atMs, kind: 'mode', level: 'bad', subject: 'Job ids', text, where: source.cluster })
   }
 
-  /** Why controllers may not enforce, or stopped to. */
+  /** Reasons why controllers may not enforce, or stopped enforcing. */
   get failures(): readonly Failure[] {
     const { loop, jobIds } = this.#parts
     if (loop.mode === 'observe' || !this.#isControlled()) return jobIds.ended ? [jobIds.ended] : []
@@ -88,7 +91,7 @@ export class Choices {
     return why ? [why] : []
   }
 
-  /** Fails, and changes nothing, when the choice cannot be put on record. */
+  /** Fails, and changes nothing, if the choice cannot be recorded. */
   setController(name: ControllerName): Result<undefined> {
     const { loop, journal, sample, jobIds } = this.#parts
     if (name === loop.controller) return ok(undefined)
@@ -102,8 +105,8 @@ export class Choices {
   }
 
   /**
-   * Changes settings of AdapTBF; records and debts go on. Fails, and changes nothing, for what this source cannot be
-   * controlled with (`checkLoopOptions`) and when the choice cannot be put on record.
+   * Changes settings of AdapTBF; records and debts are kept. Fails, and changes nothing, for settings that this source
+   * does not support (`checkLoopOptions`) and if the choice cannot be recorded.
    */
   setControllerOptions(change: Partial<LoopOptions>): Result<undefined> {
     const { controllers } = this.#parts.loop
@@ -117,8 +120,8 @@ export class Choices {
   }
 
   /**
-   * Changes settings of metadata control. Fails, and changes nothing, for what cannot be used (`changedSettings`) and when
-   * the choice cannot be put on record.
+   * Changes settings of metadata control. Fails, and changes nothing, for invalid settings (`changedSettings`) and if
+   * the choice cannot be recorded.
    */
   setMetadata(change: MetadataChange): Result<undefined> {
     const { metadata } = this.#parts
@@ -131,7 +134,7 @@ export class Choices {
     return chosen
   }
 
-  /** The controllers left enforce by themselves: that is on record, and told. */
+  /** Called when controllers left enforce by themselves: recorded, and added to the event log. */
   left(why: Failure): void {
     const { source, audit, events } = this.#parts
     const atMs = source.toUnixMs(source.nowNs())
@@ -139,12 +142,12 @@ export class Choices {
     try {
       audit.write(atMs, source.cluster, 'mode', text)
     } catch {
-      // It writes less from now on; that holds whatever can be recorded.
+      // It only reduces writing, so it applies whether it can be recorded or not.
     }
     events.add({ atMs, kind: 'mode', level: 'bad', subject: 'Mode', text, where: source.cluster })
   }
 
-  /** Puts a choice on record, and shows it. */
+  /** Records a choice, and adds it to the event log. */
   record(text: string): Result<undefined> {
     const { source, audit, events } = this.#parts
     const atMs = source.toUnixMs(source.nowNs())
@@ -153,7 +156,7 @@ export class Choices {
     } catch (e) {
       return fail({
         code: 'NOT_ON_RECORD',
-        what: `The choice of ${text} could not be put on record`,
+        what: `The choice of ${text} could not be recorded`,
         why: e instanceof Error ? e.message : String(e),
         next: 'Free space for the history and choose again.',
       })

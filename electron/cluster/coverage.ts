@@ -1,31 +1,31 @@
 /**
- * What a sample covers: which targets were measured in it, and of which jobs nothing is missing. What was not measured is a gap, and
- * what is left of a job while one of its targets is missing is no more than a lower bound.
+ * Coverage of a sample: the targets that were measured in it, and the jobs whose data are complete. Anything not
+ * measured is a gap, and the rest of a job while one of its targets is missing is only a lower bound.
  */
 import type { JobRegistry } from './state/job-registry.ts'
 
-/** What was never measured in so long is not waited for any more: jobs count as whole without it, ms. */
+/** Targets that were never measured are ignored after this time: jobs count as complete without them, ms. */
 export const UNMET_MS = 60_000
 
 /** Targets that a sample could have measured. */
 export interface Expected {
   readonly targets: ReadonlySet<string>
-  /** Those whose server is still being read: what runs there is not known yet. */
+  /** Targets whose server is still being read: their current activity is unknown. */
   readonly late: ReadonlySet<string>
-  /** A server has not been read yet: its targets are not known. */
+  /** Set while a server has not been read yet: its targets are unknown. */
   readonly hasUnmet: boolean
 }
 
 export interface Covered {
   /** Every target was measured. */
   readonly isWhole: boolean
-  /** Every target was measured on which the job may have done something. */
+  /** True if every target was measured on which the job may have done something. */
   hasAllOf(jobId: string): boolean
 }
 
 export class Coverage {
   readonly #jobs: JobRegistry
-  /** When each target was last measured, and when one that never was became known. */
+  /** Time at which each target was last measured, and at which one never measured became known. */
   readonly #measuredMs = new Map<string, number>()
   readonly #metMs = new Map<string, number>()
 
@@ -33,7 +33,7 @@ export class Coverage {
     this.#jobs = jobs
   }
 
-  /** Takes the sample at `atMs`. @param measured  targets that have counts in it. */
+  /** Processes the sample at `atMs`. @param measured  targets that have counts in it. */
   of(atMs: number, measured: ReadonlySet<string>, expected: Expected): Covered {
     const missing = [...expected.targets].filter((t) => !measured.has(t))
     const isWhole = missing.length === 0 && !expected.hasUnmet
@@ -48,10 +48,10 @@ export class Coverage {
     return { isWhole, hasAllOf }
   }
 
-  /** Whether a job may be at work on a target that was not measured, although it was not seen there. */
+  /** True if a job may be active on a target that was not measured, although it was not seen there. */
   #isOpen(target: string, firstSeenMs: number, atMs: number, isLate: boolean): boolean {
     const measuredMs = this.#measuredMs.get(target)
-    // One that began after the target was last read may be at work there.
+    // A job that began after the target was last read may be active there.
     if (measuredMs !== undefined) return isLate && firstSeenMs >= measuredMs
     const metMs = this.#metMs.get(target) ?? atMs
     this.#metMs.set(target, metMs)

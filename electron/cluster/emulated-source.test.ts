@@ -3,7 +3,7 @@ import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { EmulatedSource } from './emulated-source.ts'
 
-// The wall clock that the emulator follows.
+// Wall clock that the emulator follows.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
 const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
@@ -32,7 +32,7 @@ describe('the pace of the emulator', () => {
     expect(at).toEqual(at.map((_, i) => (i + 1) * 100 * NS_PER_MS))
   })
 
-  it('stands still at speed 0 and goes on from there at speed 1', async () => {
+  it('pauses at speed 0 and resumes at speed 1', async () => {
     const { at, source } = started(20)
     await pass(200)
     source.setSpeed(0)
@@ -43,7 +43,7 @@ describe('the pace of the emulator', () => {
     expect(source.nowNs()).toBe(now)
     source.setSpeed(1)
     await pass(400)
-    // The pause is not made up for.
+    // The pause is not caught up.
     expect(source.nowNs() - now).toBeGreaterThan(0.1 * NS_PER_S)
     expect(source.nowNs() - now).toBeLessThan(1.2 * NS_PER_S)
   })

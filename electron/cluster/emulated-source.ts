@@ -1,8 +1,9 @@
 /**
- * The built-in emulator as a cluster: in-process node connections, and the pace at which virtual time follows the wall.
+ * Built-in emulator as a cluster: in-process node connections, and the pace at which virtual time follows wall time.
  *
- * Sampling is driven by virtual time: the world stands still while a sample is taken, so a run is the same at every speed.
+ * Sampling is driven by virtual time, which stops while a sample is taken, so a run is the same at every speed.
  */
+import type { MetadataSettings } from '#core/api/padll.ts'
 import { fail, ok } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { EmulatedCluster, type EmulatorOptions } from '#core/emulator/cluster.ts'
@@ -11,15 +12,14 @@ import { limitsOf } from '#core/emulator/scenario-metadata.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource, NodeConnection } from '../base/connection.ts'
-import type { TargetInside } from '../base/connection.ts'
+import type { TargetCounters } from '../base/connection.ts'
 import { DEFAULT_METADATA_SETTINGS } from './metadata/settings.ts'
-import type { MetadataSettings } from './metadata/state.ts'
 
-/** How long one slice of emulation may keep the thread before others get their turn, wall ms. */
+/** Longest slice of emulation before other work runs on the thread, wall ms. */
 const SLICE_MS = 12
 /** Shortest and longest time between slices at speeds that keep up, wall ms. */
 const REST_MS = { least: 4, most: 100 } as const
-/** Events between looks at the clock. */
+/** Events between checks of the clock. */
 const EVENTS_PER_LOOK = 2_000
 
 export class EmulatedSource implements ClusterSource {
@@ -34,11 +34,11 @@ export class EmulatedSource implements ClusterSource {
   #turn: Promise<void> = Promise.resolve()
   #stopped = false
   #nextTickNs: number
-  /** The virtual instant that belonged to a wall instant when the pace last changed. */
+  /** Virtual time that corresponded to a wall time when the pace last changed. */
   #anchor = { wallMs: 0, virtualNs: 0 }
   #reached = { wallMs: 0, virtualNs: 0, speed: 0 }
 
-  /** @param reach  how its nodes are reached; directly unless said. */
+  /** @param reach  how its nodes are reached; directly by default. */
   constructor(
     scenario: Scenario,
     options: EmulatorOptions = {},
@@ -55,7 +55,7 @@ export class EmulatedSource implements ClusterSource {
         roles: node.roles,
         exec: async (command) => {
           if (node.isSilent) {
-            return fail({ code: 'NODE_SILENT', what: `${node.name} did not answer`, why: 'its fault says so' })
+            return fail({ code: 'NODE_SILENT', what: `${node.name} did not answer`, why: 'injected fault' })
           }
           return ok(node.exec(command))
         },
@@ -71,8 +71,8 @@ export class EmulatedSource implements ClusterSource {
     return this.emulator.dataNodes
   }
 
-  /** The emulator's own books of an OST. */
-  inside(target: string): TargetInside | undefined {
+  /** Internal counters of an OST in the emulator. */
+  inside(target: string): TargetCounters | undefined {
     return this.emulator.osts.find((o) => o.name === target)
   }
 
@@ -84,7 +84,7 @@ export class EmulatedSource implements ClusterSource {
     return this.emulator.epochSeconds * 1000 + ns / NS_PER_MS
   }
 
-  /** Emulated seconds per wall second; 0 = it stands still. */
+  /** Emulated seconds per wall second; 0 = paused. */
   get speed(): number {
     return this.#speed
   }
@@ -94,12 +94,12 @@ export class EmulatedSource implements ClusterSource {
     this.#anchorNow()
   }
 
-  /** Speed reached over the last second. */
+  /** Achieved speed over the last second. */
   get achieved(): number {
     return this.#reached.speed
   }
 
-  /** Runs to a virtual instant as fast as it goes, sampling on the way. */
+  /** Runs to a virtual time as fast as possible, sampling on the way. */
   async runTo(endNs: number, onTick: (atNs: number) => Promise<void>): Promise<void> {
     while (this.#nextTickNs <= endNs) {
       this.emulator.sim.runUntil(this.#nextTickNs)
@@ -117,7 +117,7 @@ export class EmulatedSource implements ClusterSource {
       try {
         behind = await this.#slice(onTick)
       } catch (e) {
-        // The model broke a promise of its own: it stands still, and what it has shown so far stays on screen.
+        // An invariant of the model failed: the emulator stops, and the data so far stay visible.
         this.#stopped = true
         process.stderr.write(`sluice: the emulator stopped: ${e instanceof Error ? e.message : String(e)}\n`)
       }
@@ -131,8 +131,8 @@ export class EmulatedSource implements ClusterSource {
   }
 
   /**
-   * Runs on to the instant that belongs to the wall clock now, for those who look between two samples; no further than the next
-   * sample, and no longer than a slice.
+   * Runs on to the current wall time, for reads between two samples; no further than the next sample, and no longer
+   * than a slice.
    */
   catchUp(): void {
     if (this.#stopped) return
@@ -143,14 +143,14 @@ export class EmulatedSource implements ClusterSource {
     while (!this.emulator.sim.runUntil(target, EVENTS_PER_LOOK)) if (performance.now() - begin > SLICE_MS) return
   }
 
-  /** Stands still for good; resolves when a sample that was being taken is done. */
+  /** Stops for good; resolves when a sample in progress is done. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#turn
   }
 
-  /** Nobody looks at the emulator between samples, so it rests until the next one is due. */
+  /** Nothing reads the emulator between samples, so it rests until the next one is due. */
   #restMs(): number {
     if (this.#speed === 0) return REST_MS.most
     const dueMs = this.#anchor.wallMs + (this.#nextTickNs - this.#anchor.virtualNs) / NS_PER_MS / this.#speed
@@ -161,7 +161,7 @@ export class EmulatedSource implements ClusterSource {
     this.#anchor = { wallMs: performance.now(), virtualNs: this.nowNs() }
   }
 
-  /** One turn of emulation; true when the wall clock is still ahead. */
+  /** One slice of emulation; true while the wall clock is still ahead. */
   async #slice(onTick: (atNs: number) => Promise<void>): Promise<boolean> {
     const { sim } = this.emulator
     const begin = performance.now()
@@ -183,7 +183,7 @@ export class EmulatedSource implements ClusterSource {
     return false
   }
 
-  /** A speed that cannot be reached must not pile up a debt that is paid back in a rush later. */
+  /** A speed that cannot be reached must not accumulate a backlog that is caught up in a rush later. */
   #fallBehind(target: number): true {
     if (target - this.nowNs() > 0.25 * NS_PER_S * Math.max(1, this.#speed)) this.#anchorNow()
     return true
@@ -197,7 +197,7 @@ export class EmulatedSource implements ClusterSource {
   }
 }
 
-/** The settings that a scenario begins with; undefined where it says nothing of metadata. */
+/** Initial metadata settings of a scenario; undefined if it has none. */
 export function metadataSettingsOf({ control: { metadata } }: Scenario): MetadataSettings | undefined {
   if (!metadata) return undefined
   const { algorithm, epsilon, slots = null, policies } = metadata

@@ -1,6 +1,7 @@
 /**
- * The host with 10,000 jobs on 12 servers of 48 OSTs, sampled once a second: what it holds in memory when it keeps all that it ever
- * will, and what one sample costs it. Each figure is from a process that is the host alone (bench/host-child.ts), its servers another one.
+ * The host with 10,000 jobs on 12 servers of 48 OSTs, sampled once a second: its memory when all its buffers are full,
+ * and the cost of one sample. Each figure is from a process that runs only the host (bench/host-child.ts), its servers
+ * in another one.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,9 +12,9 @@ import { median } from '#core/base/statistics.ts'
 import { told, type Measured, type Suite } from '../../bench/measure.ts'
 
 const JOBS = [1000, 3000, 10_000]
-/** Memory keeps 600 samples and 1,800 seconds; pages of 64 go as wholes. */
+/** Memory keeps 600 samples and 1,800 seconds; pages of 64 are dropped as a whole. */
 const FILLED = 1940
-/** What moved in each sample; of the largest cluster also the whole tables that are read once a minute. */
+/** Samples with changes only; for the largest cluster also the whole tables that are read once a minute. */
 const SAMPLES = 24
 const SAMPLES_WHOLE = 66
 /** Samples until the tables are cut down, and the program is warm. */
@@ -36,17 +37,15 @@ function hostOf(jobs: number): Promise<HostFigures> {
 const SETTING =
   '12 servers, 48 OSTs, 22,000 entries of job_stats; a quarter of the jobs at work at any time, for a minute each'
 
-/** The figures of one size after another: two hosts at once would take each other's processor. */
+/** Measures one size after another: two hosts at once would compete for the processor. */
 async function run(): Promise<Measured[]> {
   const figures: HostFigures[] = []
   for (const jobs of JOBS) figures.push(await hostOf(jobs))
   const full = figures.at(-1)
   if (!full) return []
-  const [memory, samples] = [
-    figures.map(({ pss }) => pss.slice(WARM)),
-    figures.map(({ sampleMs }) => sampleMs.slice(WARM)),
-  ]
-  // One fit through each sample of the shortest run and those that stand as far on in the others.
+  const memory = figures.map(({ pss }) => pss.slice(WARM))
+  const samples = figures.map(({ sampleMs }) => sampleMs.slice(WARM))
+  // One fit through each sample of the shortest run and the corresponding samples of the others.
   const exponents = (of: readonly (readonly number[])[]): number[] =>
     Array.from({ length: Math.min(...of.map((values) => values.length)) }, (_, i) =>
       fitted(
@@ -63,7 +62,9 @@ async function run(): Promise<Measured[]> {
   return [
     told(
       {
-        ...{ id: 'host.memory.10000-jobs', unit: 'MB', must: { most: 400 } },
+        id: 'host.memory.10000-jobs',
+        unit: 'MB',
+        must: { most: 400 },
         note: `resident (PSS) at the end of ${SAMPLES_WHOLE - WARM} samples with half an hour behind them: ${SETTING}; heap in use ${Math.round(full.heapUsed)} MB, beside it ${Math.round(full.external)} MB`,
         limit:
           'the program itself, before any job; of the heap, the last text of each entry as its server printed it is the largest part; of the arrays, the means of a second of half an hour',
@@ -73,8 +74,10 @@ async function run(): Promise<Measured[]> {
     {
       ...told(
         {
-          ...{ id: 'host.memory.growth', unit: 'exponent', must: { most: 1.1 } },
-          note: `over jobs; ${SETTING}; the bound is a wish of our own`,
+          id: 'host.memory.growth',
+          unit: 'exponent',
+          must: { most: 1.1 },
+          note: `over jobs; ${SETTING}; the bound is our own target`,
           limit: 'below 1, as the program itself takes the same with any number of jobs',
         },
         exponents(memory),
@@ -83,7 +86,9 @@ async function run(): Promise<Measured[]> {
     },
     told(
       {
-        ...{ id: 'host.sample.10000-jobs', unit: 'ms', must: { most: 300 } },
+        id: 'host.sample.10000-jobs',
+        unit: 'ms',
+        must: { most: 300 },
         note: `processor time of one sample, from the bytes of the servers to the frames of an open Overview and Jobs view, history on disk included: ${moved.toFixed(1)} MB, once a minute ${whole.toFixed(1)} MB; frames ${Math.round(median(full.frameMs.slice(WARM)))} ms of it; ${SETTING}`,
         beside: 'a loop over the bytes of a sample that counts newlines',
         limit:
@@ -95,8 +100,10 @@ async function run(): Promise<Measured[]> {
     {
       ...told(
         {
-          ...{ id: 'host.sample.growth', unit: 'exponent', must: { most: 1.2 } },
-          note: `processor time over jobs; ${SETTING}; the bound is a wish of our own`,
+          id: 'host.sample.growth',
+          unit: 'exponent',
+          must: { most: 1.2 },
+          note: `processor time over jobs; ${SETTING}; the bound is our own target`,
           limit: 'every entry that moved is read and kept; what is kept of more jobs no longer fits the caches',
         },
         exponents(samples),

@@ -1,4 +1,7 @@
-/** What a server prints may be made to keep the console busy: the time of every parser grows with the text, not with its square. */
+/**
+ * Text of a server that is made to keep the console busy: the time of every parser grows linearly with the text, not
+ * with its square.
+ */
 import { describe, expect, it } from 'vitest'
 import { parseBrwStats } from '#core/lustre/brw-stats.ts'
 import { parseCpuPartitions } from '#core/lustre/cpu-partitions.ts'
@@ -11,20 +14,31 @@ import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import { parseStatsTable } from '#core/lustre/stats-table.ts'
 import { parseVersion } from '#core/lustre/version.ts'
-import { parseLogin } from './discovery/find-login.ts'
 import { isLctlGone, isSudoRefusal, lctlPath, readVersion } from './discovery/find-lustre.ts'
 import { parseSudoList, scopeOf, scopeOfRefusal } from './discovery/sudo-list.ts'
+import { parseLogin } from './discovery/discover.ts'
 
 const refused = (t: string) => ({ stdout: t, stderr: t, code: 1 })
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
-  ...{ parseBrwStats, parseCpuPartitions, parseDevices, parseJobStats, parseLdlm, parseMgsLive, parseNrsPolicies },
-  ...{ parseNrsTbfRule, parseStatsTable, parseVersion, parseLogin, lctlPath, readVersion },
+  parseBrwStats,
+  parseCpuPartitions,
+  parseDevices,
+  parseJobStats,
+  parseLdlm,
+  parseMgsLive,
+  parseNrsPolicies,
+  parseNrsTbfRule,
+  parseStatsTable,
+  parseVersion,
+  parseLogin,
+  lctlPath,
+  readVersion,
   splitParams: (t) => [...splitParams(t)],
   sudoRefusal: (t) => [isSudoRefusal(refused(t)), isLctlGone(refused(t)), scopeOfRefusal(t, t, 1)],
   sudoScope: (t) => scopeOf(parseSudoList(t)),
 }
 
-/** Beginnings of one line that a pattern takes, and what goes on and on behind them. */
+/** Prefixes of a line that a pattern accepts, followed by endless repetition. */
 const HEADS = [
   '',
   'x',
@@ -41,9 +55,9 @@ const UNITS = [' ', '\t', 'a', '1', '1 ', ' 1', '{', '[', '\\', '/', ', ', 'a,',
 const SMALL = 8_000
 const LARGE = 128_000
 const GROWTH_MOST = 100
-/** Below this a time says more of the clock than of the parser, ms. */
+/** Shorter times measure the clock rather than the parser, ms. */
 const LEAST_MS = 0.3
-/** A text is gone through again, to have the shortest of several times, until this, ms. */
+/** A text is parsed repeatedly, to take the shortest of several times, until this, ms. */
 const ENOUGH_MS = 2_000
 
 function shortest(parse: (text: string) => unknown, text: string): number {
@@ -64,7 +78,7 @@ describe('a hostile answer of a server', () => {
       for (const unit of UNITS) {
         const of = (length: number): string => `${head}${unit.repeat(length / unit.length)}\u0001`
         const large = shortest(parse, of(LARGE))
-        // Sixteen times as long; with its square it would be 256 times.
+        // Sixteen times as long; with a quadratic parser it would be 256 times.
         if (large > GROWTH_MOST * LEAST_MS && large > GROWTH_MOST * shortest(parse, of(SMALL))) slow.push(head + unit)
       }
     }

@@ -1,4 +1,7 @@
-/** The whole loop: emulated seconds per second with sampling, control, read-back and history, beside the emulator alone. */
+/**
+ * The whole loop: emulated seconds per second with sampling, control, read-back and history, against the emulator
+ * alone.
+ */
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { openHost } from '../host/host.ts'
@@ -52,7 +55,11 @@ async function frame(now: () => number): Promise<number> {
 
 export const benches = [
   {
-    ...{ id: 'console.speed', unit: 'x real time', run: console_, baseline: emulatorAlone, must: { least: 1 } },
+    id: 'console.speed',
+    unit: 'x real time',
+    run: console_,
+    baseline: emulatorAlone,
+    must: { least: 1 },
     runs: 5,
     note: 'the demo sampled, controlled and put into the history ten times a second of its clock',
     beside: 'the same emulator without the console',
@@ -60,9 +67,12 @@ export const benches = [
       'each sample is printed by the emulated servers and read back as text, as from real ones, and so is each rule written',
   },
   {
-    ...{ id: 'console.jobs-frame', unit: 'ms', run: frame, must: { most: 16 } },
+    id: 'console.jobs-frame',
+    unit: 'ms',
+    run: frame,
+    must: { most: 16 },
     runs: 5,
-    note: 'one frame of the jobs view of the demo; that it may take what a step of the time cursor may is a wish of our own',
+    note: 'one frame of the jobs view of the demo; that it may take what a step of the time cursor may is our own target',
     limit: 'the figures of every job are looked up and sorted; those on screen have their course as well',
   },
 ] as const

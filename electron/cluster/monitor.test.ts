@@ -39,7 +39,7 @@ const foreign = (host: string, c: Emulated): void => {
 }
 
 describe('the modes', () => {
-  it('enforce: rules stand on both servers within five seconds, each under a timer', async () => {
+  it('enforce: rules are in force on both servers within five seconds, each under a timer', async () => {
     const c = emulatedCluster(demo())
     await c.run(5)
     for (const host of OSS) {
@@ -114,7 +114,7 @@ describe('the modes', () => {
   it.each(['observe', 'advise'] as const)(
     'leaving enforce for %s restores the rules byte for byte, foreign ones included, and takes the timers away',
     async (mode) => {
-      // All jobs end before, so that the counts of attached classes are at rest.
+      // All jobs end before, so that the counts of attached classes no longer change.
       const jobs = ['1.a.u1', '2.b.u2'].map((id) => ({ id, stop_s: 3 }))
       const c = emulatedCluster(smallScenario(jobs), { mode: 'observe' })
       for (const host of OSS) foreign(host, c)
@@ -195,7 +195,7 @@ describe('a timer that cannot be made', () => {
 })
 
 describe('an audit that cannot be written', () => {
-  it('stops every write and is shown, while samples go on; and ends by itself', async () => {
+  it('stops every write and is shown, while sampling continues; and ends by itself', async () => {
     let isFull = false
     const c = emulatedCluster(twoJobs(), {
       mode: 'enforce',
@@ -214,7 +214,7 @@ describe('an audit that cannot be written', () => {
     expect(c.monitor.sample).toBe(sample + 380)
     const rpcs = totalColumn('rpcs')
     expect(c.monitor.recent.raw.totals.value(TOTAL, rpcs, c.monitor.sample)).toBeGreaterThan(0)
-    // Lease renewal is what comes due first.
+    // The first due command is the lease renewal.
     expect(c.monitor.failures.map((f) => f.code)).toEqual(['NOT_ON_RECORD', 'NOT_ON_RECORD'])
     expect(c.monitor.failures[0]?.why).toContain('disk is full')
     isFull = false
@@ -279,7 +279,7 @@ describe('an error inside a sample', () => {
     expect(c.monitor.failures).toEqual([])
   })
 
-  it('goes on where a reader that no sample waits for has a fault, and says it', async () => {
+  it('continues if a reader that no sample waits for fails, and reports it', async () => {
     for (const parameter of ['ldlm', 'brw_stats', 'timeouts']) {
       const c = emulatedCluster(twoJobs(), {
         around: (node) => ({
@@ -306,7 +306,7 @@ describe('the ledger', () => {
     await c.run(8, () => {
       const { sample, jobs } = c.monitor
       if (sample === 0) return
-      // A job that only touches metadata has no tokens on any OST, and no record.
+      // A job that only uses metadata has no tokens on any OST, and no record.
       const data = [...jobs.all].filter((j) => [...j.targets].some((t) => t.includes('OST')))
       const records = data.map((j) => raw.jobs.value(j.jobId, jobColumn('record'), sample))
       expect(records.every((r) => Number.isInteger(r))).toBe(true)
@@ -390,7 +390,7 @@ describe('a node that stops answering', () => {
     return { c, set: (v) => (isAway = v) }
   }
 
-  it('is a gap, not a zero, until there is a rate again; the other node goes on', async () => {
+  it('is a gap, not a zero, until there is a rate again; the other node continues', async () => {
     const { c, set } = outage(['oss02'])
     const { raw } = c.monitor.recent
     const rate = (target: string, s: number): number => raw.targets.value(target, 0, s)
@@ -410,7 +410,7 @@ describe('a node that stops answering', () => {
       expect(rate('small-OST0001', s)).toBeGreaterThan(0)
       expect(rate('small-OST0002', s)).toBeNaN()
     }
-    // What was served in the gap belongs to no sample: the first reading afterwards is a base.
+    // RPCs served in the gap belong to no sample: the first reading afterwards is a base.
     expect(rate('small-OST0002', lost + 1)).toBeNaN()
     expect(rate('small-OST0002', lost + 2)).toBeGreaterThan(0)
     expect(rate('small-OST0002', lost + 2)).toBeLessThan(400)
@@ -449,12 +449,12 @@ describe('a node that stops answering', () => {
       return [sample, tiles.find((t) => t.id === 'rules')?.value]
     }
     expect(rules(29)).toEqual([29, null])
-    // Who does not ask for one of them sees the last data, under its own time.
+    // A view without a time shows the last data, under its own time.
     expect(rules(null)).toEqual([19, 4])
-    // A search tells of a job what the views show of it.
+    // A search reports of a job the same as the views.
     const [hog] = jobHits({ words: ['hog'], limit: 5 }, new LongView(c.monitor), undefined).found
     expect(hog?.kind === 'job' && hog.rpcs).toBeGreaterThan(0)
-    // What is kept of the present belongs to the last answer and to now, not to the silence between.
+    // The current state belongs to the last answer and to now, not to the silence between.
     await c.run(6)
     expect([18, 19, 40, c.monitor.sample].map((at) => isPresent(c.monitor, at))).toEqual([true, true, false, true])
     set(false)
@@ -488,7 +488,7 @@ describe('hostile job ids', () => {
     expect(frame.rows.jobId.toSorted()).toEqual([...ids, '1.good.u1'].sort())
     for (const host of OSS) {
       const rules = parseNrsTbfRule(c.rules(host)).rules.filter((r) => isControllerRule(r.name))
-      // `-rf` is a plain word in the grammar of rules, and never an option: it stands inside braces.
+      // `-rf` is a plain word in the grammar of rules, and never an option: it is written inside braces.
       for (const r of rules) expect(['jobid={-rf}', 'jobid={1.good.u1}']).toContain(r.conditions)
     }
     const commands = c.sent.map((s) => s.command)
@@ -496,7 +496,7 @@ describe('hostile job ids', () => {
     for (const id of ids.filter((i) => i !== '*' && i !== '-rf')) {
       expect(commands.filter((x) => x.includes(id))).toEqual([])
     }
-    // The only asterisks sent are those of our own readings.
+    // The only asterisks sent are those of Sluice's own readings.
     expect(new Set(commands.filter((x) => x.includes('*')))).toEqual(
       new Set(
         commands.filter((x) =>
@@ -506,13 +506,13 @@ describe('hostile job ids', () => {
         ),
       ),
     )
-    // They run as they like, and the operator is told.
+    // They are unthrottled, and the operator is notified.
     expect(c.monitor.failures.map((f) => f.code)).toEqual(['JOBS_WITHOUT_RULE'])
   })
 })
 
 describe('jobs that did nothing for an hour', () => {
-  it('leave their records to the account of those that ended, and the records go on summing to zero', async () => {
+  it('leave their records to the account of those that ended, and the records still sum to zero', async () => {
     const jobs = [
       { id: '1.short.u1', stop_s: 2 },
       { id: '2.long.u2', clients: [2], processes: 2 },
@@ -534,7 +534,7 @@ describe('jobs that did nothing for an hour', () => {
     await c.run(15)
     expect(at(c.monitor.sample)).toMatchObject({ '1.short.u1': null, [ENDED_JOBS]: left })
     expect(at(before)['1.short.u1']).toBe(left)
-    // At every sample who owes whom comes to the records of that sample, also where the job is closed.
+    // At every sample the debts agree with the records of that sample, also where the job is closed.
     for (let sample = before; sample <= c.monitor.sample; sample++) {
       const owed = debtsAt(c.monitor, sample, '') ?? []
       for (const [jobId, record] of Object.entries(at(sample))) {
@@ -542,7 +542,7 @@ describe('jobs that did nothing for an hour', () => {
         expect([sample, jobId, tokens.reduce((sum, n) => sum + n, rest)]).toEqual([sample, jobId, record ?? 0])
       }
     }
-    // And the ledger on disk says where the debts went.
+    // And the ledger on disk shows to whom the debts moved.
     c.monitor.close()
     c.monitor.history.flush()
     const ended = { jobId: ENDED_JOBS, fromMs: EPOCH, toMs: EPOCH + 1e9, limit: 1000 }
@@ -562,12 +562,12 @@ describe('jobs that did nothing for an hour', () => {
 })
 
 describe('a plan that the server refuses', () => {
-  it('is told as a failure and not sent again every period', async () => {
+  it('is reported as a failure and not sent again every period', async () => {
     const c = emulatedCluster(smallScenario([{ id: '1.hog.u1' }], { policy: 'tbf nid' }))
     await c.run(10)
     expect(c.monitor.failures.map((f) => f.code)).toEqual(['RULES_NOT_APPLIED', 'RULES_NOT_APPLIED'])
     const attempts = new Set(c.writes().map((w) => `${w.host} ${w.atNs}`))
-    // Pauses of 1, 2, 4, 8 s: four attempts a server in ten seconds, not a hundred.
+    // Pauses of 1, 2, 4, 8 s: four attempts per server in ten seconds, not a hundred.
     expect(attempts.size).toBeGreaterThanOrEqual(6)
     expect(attempts.size).toBeLessThanOrEqual(8)
     expect(ourNames(c.rules('oss01'))).toEqual([])
@@ -579,7 +579,7 @@ describe('the rules view', () => {
     const c = emulatedCluster(twoJobs())
     await c.run(2)
     const node = c.source.emulator.node('oss01')
-    // It binds, and leaves the job busy in every period: an idle one has no rule of ours.
+    // It is bound, and leaves the job active in every period: an idle one has no rule of Sluice.
     node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start hog_limit jobid={1.hog.u1} rate=77'")
     await c.run(3)
     const { rows } = rulesFrame(

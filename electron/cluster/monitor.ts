@@ -1,6 +1,6 @@
 /**
- * One connected cluster: samples it period by period, runs the control loop on what was measured, keeps the recent past
- * for the views and hands everything to the history.
+ * One connected cluster: samples it period by period, runs the control loop on the measurements, keeps the recent
+ * history for the views and writes everything to the history.
  */
 import type { ControllerName } from '#core/controllers/registry.ts'
 import type { Failure, Result } from '#core/base/result.ts'
@@ -21,36 +21,134 @@ import { CostMeter, type Cost } from './read/cost-meter.ts'
 import { endsWithin } from '../base/deadline.ts'
 import { ControlLoop, type ServerPeriod } from './control/control-loop.ts'
 import { UNMET_MS, type Expected } from './coverage.ts'
-import { keepCycle } from './cycle.ts'
 import { EventLog } from './state/event-log.ts'
-import { Forgetting } from './forgetting.ts'
+import { JobEviction } from './job-eviction.ts'
 import { IdleRules } from './control/idle-rules.ts'
 import { JobIdWatch } from './state/job-id-watch.ts'
-import { JobMeeting } from './job-meeting.ts'
 import { JobRegistry } from './state/job-registry.ts'
-import { KeptRecords } from './control/kept-records.ts'
+import { LedgerStateStore } from './control/ledger-state-store.ts'
 import { LedgerWriter } from './control/ledger-writer.ts'
 import { LdlmReader } from './locks/ldlm-reader.ts'
-import { leftOut } from './control/left-out.ts'
+import { unthrottledJobs } from './control/unthrottled-jobs.ts'
 import { LockWatch } from './locks/watch.ts'
 import { PadllReader } from './metadata/padll-reader.ts'
 import { MetadataLoop } from './metadata/loop.ts'
-import { DEFAULT_METADATA_SETTINGS, KeptMetadataSettings } from './metadata/settings.ts'
+import { DEFAULT_METADATA_SETTINGS, MetadataSettingsStore } from './metadata/settings.ts'
 import type { MonitorOptions } from './monitor-options.ts'
 import type { MetadataChange } from './metadata/state.ts'
 import { PairJournal } from './state/pair-journal.ts'
-import { patienceOf, type Patience } from './read/patience.ts'
-import type { CostSeries } from './probes/cost-book.ts'
+import { readTimeoutsOf, type ReadTimeouts } from './read/timeouts.ts'
+import type { CostSeries } from './probes/cost-store.ts'
 import type { ProbeStatus } from './probes/probe.ts'
 import { Probes } from './probes/probes.ts'
-import { jobColumn, Recent } from './state/recent.ts'
+import { jobColumn, Recent, TOTAL } from './state/recent.ts'
 import { historyFull, sampleFailed } from './read/sample-failures.ts'
-import { SampleKeeper } from './sample-keeper.ts'
+import { SampleStore } from './sample-store.ts'
 import { SamplingPeriod, type RunningPeriod } from './read/sampling-period.ts'
 import { BrwReader, TimeoutsReader } from './read/server-counters.ts'
 import { placeOf, SERVICES } from '../base/service.ts'
 import { SlotWatch } from './slots.ts'
 import { Watch } from './control/watch.ts'
+import type { RestoredTarget } from './control/target-controllers.ts'
+
+// Registers jobs found in readings of servers, in stages before their first RPC, and in restored records.
+
+class JobMeeting {
+  readonly #jobs: JobRegistry
+  readonly #batch: BatchQueue
+  readonly #events: EventLog
+
+  constructor(jobs: JobRegistry, batch: BatchQueue, events: EventLog) {
+    this.#jobs = jobs
+    this.#batch = batch
+    this.#events = events
+  }
+
+  /**
+   * Registers jobs that were active in a reading.
+   *
+   * @returns  true if the batch system should be queried again: a job that was unknown two seconds ago may be in its
+   *           queue by now.
+   */
+  inReading(reading: NodeReading, atMs: number): boolean {
+    let asks = false
+    for (const t of reading.targets) {
+      for (const d of t.deltas ?? []) {
+        const { job, isNew } = this.#jobs.meet(d.jobId, atMs)
+        if (isNew) {
+          const host = this.#batch.hostOf(d.jobId)
+          if (host !== undefined) job.hosts = [host]
+          job.describe(this.#batch.find(d.jobId))
+          asks ||= job.nodes === undefined
+          const where = job.nodes === undefined ? '' : job.nodes === 1 ? '1 node' : `${job.nodes} nodes`
+          this.#events.add({ atMs, kind: 'job', level: 'idle', subject: 'Job', text: `${d.jobId} started I/O`, where })
+        }
+        job.lastActiveMs = atMs
+        job.targets.add(t.target)
+        job.count(d, t.scale)
+      }
+    }
+    return asks
+  }
+
+  /** Registers jobs whose operations wait in stages, before their first RPC. */
+  inStages(staged: readonly { readonly job: string; readonly asked: number }[], atMs: number): void {
+    for (const { job: id, asked } of staged) {
+      const { job, isNew } = this.#jobs.meet(id, atMs)
+      if (isNew) job.describe(this.#batch.find(id))
+      if (asked > 0) job.lastActiveMs = atMs
+    }
+  }
+
+  /** Registers jobs of restored records, even idle ones: the records sum to zero over all known jobs. */
+  inRecords(restored: readonly RestoredTarget[], atMs: number): void {
+    for (const { target, savedMs, jobs } of restored) {
+      for (const id of jobs) {
+        const { job, isNew } = this.#jobs.meet(id, atMs)
+        if (isNew) job.describe(this.#batch.find(id))
+        job.targets.add(target)
+      }
+      const span = Math.max(0, Math.round((atMs - savedMs) / 1000))
+      const text = `${jobs.length} ${jobs.length === 1 ? 'record' : 'records'} restored, saved ${span} s ago`
+      this.#events.add({ atMs, kind: 'controller', level: 'ok', subject: 'AdapTBF', text, where: target })
+    }
+  }
+}
+
+// Cost of one cycle of the System Stats Controller, the allocation and the Rule Management Daemon, as measured here.
+
+/**
+ * Stores the parts of the newest cycle, ms of wall time, by node and in total.
+ *
+ * Nodes are read concurrently, so their collection times overlap: the total is that of the longest, `readMs` less the
+ * time of parsing the answers. Parsing, allocation and application happen one node after the other and add up. Source:
+ * AdapTBF IV-G, which reports about 25 ms for the three together.
+ *
+ * @param readMs  from the first command sent to the last answer parsed.
+ */
+function keepCycle(
+  recent: Recent,
+  readings: readonly NodeReading[],
+  periods: readonly ServerPeriod[],
+  readMs: number,
+): void {
+  const all = { parse: 0, allocate: 0, apply: 0 }
+  const hosts = new Map<string, { took: number; parse: number; allocate: number; apply: number }>()
+  for (const [i, { host, tookMs, parseMs }] of readings.entries()) {
+    const { allocateMs, applyMs } = periods[i]!
+    // A server in two roles is read once.
+    const of = hosts.get(host) ?? { took: tookMs, parse: 0, allocate: 0, apply: 0 }
+    hosts.set(host, of)
+    for (const sum of [of, all]) {
+      sum.parse += parseMs
+      sum.allocate += allocateMs
+      sum.apply += applyMs
+    }
+  }
+  for (const [host, { took, parse, allocate, apply }] of hosts) recent.cycles.set(host, took, parse, allocate, apply)
+  if (readings.length === 0) return
+  recent.cycles.set(TOTAL, Math.max(0, readMs - all.parse), all.parse, all.allocate, all.apply)
+}
 
 export class ClusterMonitor {
   readonly source: ClusterSource
@@ -58,28 +156,28 @@ export class ClusterMonitor {
   readonly jobs = new JobRegistry()
   readonly events = new EventLog()
   readonly idleRules = new IdleRules()
-  /** Jobs that may be slowed because they share clients with one that waits at its rule. */
+  /** Jobs that may be slowed because they share clients with one that waits at its limit. */
   readonly slots = new SlotWatch(this.events)
   readonly journal = new PairJournal()
-  /** Whose jobs are whose by their ids, and whether controllers may enforce by that. */
+  /** Owners of jobs by their ids, and whether controllers may enforce with them. */
   readonly jobIds: JobIdWatch
   readonly loop: ControlLoop
   /** Metadata control through the rules of metadata servers. */
   readonly metadata: MetadataLoop
   readonly history: History
   readonly audit: Audit
-  /** Tells the timers of this start from those of other consoles. */
+  /** Distinguishes the timers of this start from those of other consoles. */
   readonly session: string
-  /** Stops of this cluster, by whichever process. */
+  /** Stops of this cluster by any process. */
   readonly stops: StopRecords
-  /** The global controller of PADLL's stages; undefined where the source has none. */
+  /** Global controller of PADLL's stages; undefined if the source has none. */
   readonly padll: PadllReader | undefined
   /** Counters of the lock manager of Lustre's servers. */
   readonly ldlm: LdlmReader
-  /** Disk I/O of OSTs, and how long services expect to take. */
+  /** Disk I/O of OSTs, and service time estimates. */
   readonly brw: BrwReader
   readonly timeouts: TimeoutsReader
-  /** A lock manager that tells every step; undefined where the source has none. */
+  /** Lock manager that reports every step; undefined if the source has none. */
   readonly locks: LockWatch | undefined
   readonly #reader: ClusterReader
   readonly #batch: BatchQueue
@@ -88,23 +186,22 @@ export class ClusterMonitor {
   readonly #meeting: JobMeeting
   readonly #watch = new Watch(this.events)
   #targets: readonly TargetNow[] = []
-  /** What keeps samples from being taken or kept. */
+  /** Failures that keep samples from being taken or stored. */
   readonly #failures = new Map<'sample' | 'history', Failure>()
   #sampledWallMs: number | undefined
-  /** undefined: the source is sampled as it was set. */
+  /** undefined: the source is sampled at its set period. */
   readonly #period: SamplingPeriod | undefined
   readonly #meter = new CostMeter()
-  readonly #keeper: SampleKeeper
+  readonly #keeper: SampleStore
   readonly #ledger: LedgerWriter
-  readonly #forgetting: Forgetting
+  readonly #forgetting: JobEviction
   #lastSecond = 0
-  /** When rates were read for the last time. */
+  /** Time at which rates were last read. */
   #ratesNs = 0
   #answered = 0
-  /** Longest wait of a sample for what is written to servers, wall ms. */
-  /** How long a sample waits for the steps of servers, wall ms. */
+  /** Longest wait of a sample for writes to servers, wall ms. */
   readonly #stepMs: () => number
-  /** What went wrong in a step that a sample did not wait for. */
+  /** Error of a step that a sample did not wait for. */
   #lateFault: Error | undefined
   readonly #listeners = new Set<() => void>()
 
@@ -118,7 +215,7 @@ export class ClusterMonitor {
     this.audit = options.audit
     this.jobIds = new JobIdWatch(source, (node, command) => this.#probes.read('rules', node, command))
     const { jobIds } = this
-    const kept = new KeptRecords(source, options.history)
+    const kept = new LedgerStateStore(source, options.history)
     const start = {
       mode: options.mode,
       controller: options.controller,
@@ -129,7 +226,7 @@ export class ClusterMonitor {
       jobIds,
     }
     this.loop = new ControlLoop(source, options.audit, options.session, start, kept)
-    const patience = (): Patience => options.patience ?? patienceOf(source)
+    const patience = (): ReadTimeouts => options.patience ?? readTimeoutsOf(source)
     this.#stepMs = () => patience().waitMs
     const metadata = {
       mode: options.mode,
@@ -141,16 +238,19 @@ export class ClusterMonitor {
       may: this.loop.may,
       onTaken: (why: Failure) => this.loop.leave(why),
     }
-    const keptSettings = new KeptMetadataSettings(source, options.history)
+    const keptSettings = new MetadataSettingsStore(source, options.history)
     this.metadata = new MetadataLoop(source, options.audit, options.session, metadata, keptSettings)
     this.#probes = new Probes(source, options.probes ?? {}, () => this.loop.mode === 'enforce')
     const { board } = this.#probes
     this.#period = source.setPeriodNs && new SamplingPeriod(source.periodNs / NS_PER_MS, source.coreShare)
     this.#reader = new ClusterReader(source, this.events, board, (node) => this.#probes.of(node), patience)
-    this.#keeper = new SampleKeeper(source, this.recent, this.jobs, this.history, this.journal)
-    this.#forgetting = new Forgetting({
-      ...{ jobs: this.jobs, recent: this.recent, controllers: this.loop.controllers },
-      ...{ nowNs: () => source.nowNs(), afterMs: options.forgetMs },
+    this.#keeper = new SampleStore(source, this.recent, this.jobs, this.history, this.journal)
+    this.#forgetting = new JobEviction({
+      jobs: this.jobs,
+      recent: this.recent,
+      controllers: this.loop.controllers,
+      nowNs: () => source.nowNs(),
+      afterMs: options.forgetMs,
       moved: (sample, atMs, target, moves) => {
         this.journal.add(sample, atMs, target, moves)
         const node = this.#targets.find((t) => t.target === target)?.node
@@ -187,7 +287,7 @@ export class ClusterMonitor {
     return this.recent.raw.totals.newest
   }
 
-  /** The newest sample that a server had part in; those after it are gaps, because none answers. 0 before the first. */
+  /** Newest sample with data of a server; later ones are gaps, because no server answers. 0 before the first. */
   get answered(): number {
     return this.#answered
   }
@@ -224,7 +324,7 @@ export class ClusterMonitor {
     return this.#reader.missing
   }
 
-  /** What reading costs, over the last second of wall time. */
+  /** Cost of reading, over the last second of wall time. */
   get cost(): Cost {
     return this.#meter.cost
   }
@@ -233,7 +333,7 @@ export class ClusterMonitor {
     return this.#sampledWallMs
   }
 
-  /** What does not work now, worst first. */
+  /** Current failures, worst first. */
   get failures(): readonly Failure[] {
     const padll = this.padll?.failure
     return [
@@ -243,33 +343,33 @@ export class ClusterMonitor {
       ...this.metadata.failures,
       ...(padll ? [padll] : []),
       ...this.#probes.failures,
-      ...leftOut(this.loop.left),
+      ...unthrottledJobs(this.loop.left),
     ]
   }
 
-  /** Whether samples reach the history. */
+  /** True if samples are written to the history. */
   get isRecording(): boolean {
     return !this.#failures.has('history')
   }
 
-  /** The newest reading of a server in the role of a service; in its first role without. */
+  /** Newest reading of a server in the role of a service; by default in its first role. */
   reading(host: string, service?: ServiceName): NodeReading | undefined {
     return this.#reader.reading(host, service)
   }
 
-  /** What the newest reading of a server says of one of its services. */
+  /** Newest reading of one service of a server. */
   serviceReading(host: string, service: ServiceName): ServiceReading | undefined {
     const reading = this.#reader.reading(host, service)
     return reading && serviceReading(reading, SERVICES[service])
   }
 
-  /** Calls `listener` after every sample and every choice of the operator; returns how to stop. */
+  /** Calls `listener` after every sample and every choice of the operator; returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Tells the listeners that something a window shows is different. */
+  /** Notifies the listeners of a change that a window shows. */
   changed(): void {
     for (const l of this.#listeners) l()
   }
@@ -278,17 +378,17 @@ export class ClusterMonitor {
     return this.source.toUnixMs(this.source.nowNs())
   }
 
-  /** Fails when the choice cannot be put on record; a choice to write less holds all the same. */
+  /** Fails if the choice cannot be recorded; a choice that reduces writing applies all the same. */
   setMode(mode: Mode): Result<undefined> {
     return this.#choices.setMode(mode)
   }
 
-  /** Fails, and changes nothing, when the choice cannot be put on record. */
+  /** Fails, and changes nothing, if the choice cannot be recorded. */
   setController(name: ControllerName): Result<undefined> {
     return this.#choices.setController(name)
   }
 
-  /** What the source can tell beyond `job_stats`. */
+  /** Data available from the source beyond `job_stats`. */
   get knowledge(): SourceKnowledge {
     return this.#choices.knowledge
   }
@@ -305,12 +405,12 @@ export class ClusterMonitor {
     return chosen
   }
 
-  /** What each kind of reading costs, and whether it is on. */
+  /** State and cost of each probe. */
   get probes(): readonly ProbeStatus[] {
     return this.#probes.board.list
   }
 
-  /** What all probes cost together over the last hour, one point every five seconds of wall time. */
+  /** Cost of all probes together over the last hour, one point every five seconds of wall time. */
   get costSeries(): CostSeries {
     return this.#probes.board.series
   }
@@ -322,7 +422,7 @@ export class ClusterMonitor {
       : this.source.periodNs
   }
 
-  /** The sampling period that is run, and why; undefined where it is always the one that was set. */
+  /** Running sampling period, with its reason; undefined if it is always the set one. */
   get period(): RunningPeriod | undefined {
     return this.#period?.now
   }
@@ -331,7 +431,7 @@ export class ClusterMonitor {
     return this.#probes.board.budgetBytesPerSec
   }
 
-  /** Whether a kind of reading is taken at all: what is not read is shown as off, never as zero. */
+  /** True if a probe is on: data that are not read are shown as off, never as zero. */
   isOn(id: ProbeId): boolean {
     return this.#probes.board.isOn(id)
   }
@@ -350,35 +450,38 @@ export class ClusterMonitor {
     return set
   }
 
-  /** Why the batch system does not know a job; undefined for one that it knows. */
+  /** Reason why the batch system does not know a job; undefined for one that it knows. */
   unmapped(jobId: string): Unmapped | undefined {
     return this.#batch.unmapped(jobId)
   }
 
-  /** How old the newest reading of a server is, ms; undefined before the first. */
+  /** Age of the newest reading of a server, ms; undefined before the first. */
   ageMs(host: string): number | undefined {
     return this.#reader.ageMs(host, this.source.nowNs())
   }
 
-  /** Servers on which a command of a controller is under way. */
+  /** Servers with a pending command of a controller. */
   get busy(): ReadonlySet<string> {
     return new Set([...this.loop.busy, ...this.metadata.busy])
   }
 
-  /** Resolves when no command of a controller is under way, or after so many ms of wall time; @returns servers on which one still is. */
+  /**
+   * Resolves when no command of a controller is pending, or after so many ms of wall time; @returns servers that still
+   * have one.
+   */
   async over(ms: number): Promise<ReadonlySet<string>> {
     const [data, metadata] = await Promise.all([this.loop.over(ms), this.metadata.over(ms)])
     return new Set([...data, ...metadata])
   }
 
-  /** Hands over what the history is to keep of the ledger; for when the cluster is closed. */
+  /** Writes pending ledger data to the history when the cluster is closed. */
   close(): void {
     this.#ledger.handOver()
   }
 
   /**
-   * Takes one sample at the source's instant `atNs` and runs the control loop on it. Never rejects: what went wrong stands
-   * in `failures` until a later sample works.
+   * Takes one sample at the source's time `atNs` and runs the control loop on it. Never rejects: errors are in
+   * `failures` until a later sample works.
    */
   async tick(atNs: number): Promise<void> {
     try {
@@ -396,7 +499,7 @@ export class ClusterMonitor {
     await this.#batch.refresh(atNs)
     if (this.#batch.takeNews()) for (const j of this.jobs.all) j.describe(this.#batch.find(j.jobId))
     const began = performance.now()
-    // Not waited for: a slow controller of stages, or a server that is slow to count its locks, holds up no sample.
+    // Not awaited: a slow controller of stages, or a server that is slow to count its locks, delays no sample.
     this.#beside(this.padll?.refresh(atNs, atMs))
     if (this.isOn('ldlm')) this.#beside(this.ldlm.refresh(atNs, atMs))
     if (this.isOn('brw')) this.#beside(this.brw.refresh(atNs, atMs))
@@ -409,11 +512,11 @@ export class ClusterMonitor {
     const costs = [...(this.padll?.takeCosts() ?? []), ...this.#probes.board.book.takeRecent()]
     this.#meter.add(costs, performance.now())
     this.#targets = this.#reader.targetsAt(this.servers, 'ost_io')
-    // The first reading is the base of all rates. Later on, a period without any is a sample all the same: a gap.
+    // The first reading is the base of all rates. Later, a period without any is a sample all the same: a gap.
     const hasRates = read.some(({ reading }) => reading.targets.some((t) => t.deltas !== undefined))
     if (this.sample === 0 && !hasRates) return
     if (hasRates) this.#ratesNs = atNs
-    // job_stats that are read less often make fewer samples, not samples with gaps; a reading that fails to come is a gap.
+    // Reading job_stats less often makes fewer samples, not samples with gaps; a missing reading is a gap.
     else if (this.intervalNs > this.source.periodNs && atNs - this.#ratesNs < 1.5 * this.intervalNs) return
     const sample = this.recent.push(atMs)
     this.recent.keepGaps(gaps)
@@ -428,7 +531,7 @@ export class ClusterMonitor {
       this.#lateFault = undefined
       throw fault
     }
-    // A stop by another process ends enforce also where nothing is due.
+    // A stop by another process ends enforce even if nothing is due.
     this.loop.may()
     await this.jobIds.refresh(
       read.map(({ node }) => node),
@@ -438,7 +541,10 @@ export class ClusterMonitor {
     this.#choices.leaveUnsafe()
     const silentMds = silent.filter((n) => n.roles.includes('mds')).map((n) => n.host)
     const onMds = await this.metadata.look({
-      ...{ sample, atNs, mode: this.loop.mode, jobs: this.jobs },
+      sample,
+      atNs,
+      mode: this.loop.mode,
+      jobs: this.jobs,
       read: read.filter(({ reading }) => reading.service.name === 'mdt'),
       isLate: late.some((n) => n.roles.includes('mds')),
       silent: new Map(silentMds.map((host) => [host, this.missing.get(host)?.reason ?? ''])),
@@ -466,14 +572,14 @@ export class ClusterMonitor {
     this.#fitPeriod(atMs)
   }
 
-  /** Work that no sample waits for; a fault of it is one of the next sample. */
+  /** Runs work that no sample waits for; its error is reported in the next sample. */
   #beside(work: Promise<unknown> | undefined): void {
     work?.catch((e: unknown) => {
       this.#lateFault ??= e instanceof Error ? e : new Error(String(e))
     })
   }
 
-  /** Runs the period that the servers can be read in, from the next sample on. */
+  /** Applies the sampling period that the servers can keep up with, from the next sample on. */
   #fitPeriod(atMs: number): void {
     for (const [host, time] of this.#reader.takeTimes()) this.#period?.add(host, time)
     const changed = this.#period?.look(atMs)
@@ -483,12 +589,12 @@ export class ClusterMonitor {
     const every = `a sample every ${changed.runMs / 1000} s`
     const text = isLonger
       ? `${every} instead of ${changed.setMs / 1000} s: ${changed.why}`
-      : `${every} again, as it was set`
+      : `${every} again, as configured`
     const level = isLonger ? 'watch' : 'ok'
     this.events.add({ atMs, kind: 'mode', level, subject: 'Sampling', text, where: this.source.cluster })
   }
 
-  /** @param late  servers that are waited for. */
+  /** @param late  servers with pending readings. */
   #expected(late: readonly NodeConnection[], atMs: number): Expected {
     const hosts = late.filter((n) => n.roles.includes('oss')).map((n) => n.host)
     const isUnmet = (host: string): boolean =>
@@ -501,8 +607,8 @@ export class ClusterMonitor {
   }
 
   /**
-   * One period of each server, beside each other. A server that takes long holds up none of the others: its rules are those that were
-   * read then, and what came of writing shows in a later reading.
+   * Runs one period of each server in parallel. A slow server delays no other: its rules are those of its reading, and
+   * the result of writing appears in a later reading.
    */
   async #control(read: Round['read'], atNs: number): Promise<ReadonlyMap<NodeReading, ServerPeriod>> {
     const periods = new Map<NodeReading, ServerPeriod>()
@@ -516,7 +622,7 @@ export class ClusterMonitor {
     return new Map(periods)
   }
 
-  #remember(...sample: Parameters<SampleKeeper['remember']>): void {
+  #remember(...sample: Parameters<SampleStore['remember']>): void {
     try {
       this.#keeper.remember(...sample)
       if (this.history.isOnDisk) this.#failures.delete('history')

@@ -5,9 +5,11 @@ import { JobRegistry } from './state/job-registry.ts'
 import { Recent } from './state/recent.ts'
 import { SlotWatch } from './slots.ts'
 
-/** Jobs on hosts, at work; those named wait at their rules. */
+/** Active jobs on hosts; the named ones wait at their rules. */
 function world(jobs: Readonly<Record<string, readonly string[]>>, waiting: readonly string[]) {
-  const [recent, registry, events] = [new Recent(NS_PER_S), new JobRegistry(), new EventLog()]
+  const recent = new Recent(NS_PER_S)
+  const registry = new JobRegistry()
+  const events = new EventLog()
   const told: string[] = []
   events.onEvent((e) => told.push(e.text))
   const watch = new SlotWatch(events)

@@ -1,17 +1,18 @@
 /**
- * Jobs that share clients with a job that waits at its rule: its waiting RPCs hold the clients' slots (8 to a target as a rule), and
- * with more writers than slots the others wait with it (measured part 2, 8). Clients are known from the batch system.
+ * Jobs that share clients with a job that waits at its rule: its waiting RPCs occupy the clients' slots (usually 8 per
+ * target), and with more writers than slots the others wait with it (measured part 2, 8). Clients are known from the
+ * batch system.
  */
 import type { JobRegistry } from './state/job-registry.ts'
 import type { EventLog } from './state/event-log.ts'
 import { jobColumn, type Recent } from './state/recent.ts'
 
-/** Wall time between two looks, ms on the source's clock. */
+/** Interval of the checks, ms on the source's clock. */
 const LOOK_MS = 5000
 /** Part of its time, over the last samples, from which a job counts as waiting at its limit. */
 const WAITS = 0.5
 const SAMPLES = 10
-/** Jobs of the same clients that are named. */
+/** Maximum listed jobs of the same clients. */
 const NAMED = 3
 
 export interface SharedSlots {
@@ -35,12 +36,12 @@ export class SlotWatch {
     this.#events = events
   }
 
-  /** As of the last look, a few seconds ago at most. */
+  /** As of the last check, a few seconds ago at most. */
   get shared(): readonly SharedSlots[] {
     return this.#shared
   }
 
-  /** Whether a job waited at its rule's limit for most of the last samples. */
+  /** True if a job waited at its rule's limit for most of the last samples. */
   static waits(recent: Recent, jobId: string): boolean {
     const { jobs } = recent.raw
     return jobs.mean(jobId, jobColumn('throttled'), jobs.newest, SAMPLES) >= WAITS

@@ -1,6 +1,6 @@
 /**
- * How much of the time a job runs at its rule's limit. job_stats shows no waiting, so it is inferred: over the last second
- * the server served the job 90 % of its rule's rate or more.
+ * Share of time that a job runs at its rule's limit. job_stats shows no waiting, so it is inferred: over the last
+ * second the server served 90 % of the job's rule rate or more.
  */
 const SPAN = 10
 const LIMIT = 0.9
@@ -8,7 +8,7 @@ const LIMIT = 0.9
 interface Recent {
   readonly served: Float64Array
   readonly allowed: Float64Array
-  /** Sample number of the newest entry, and where the next one goes. */
+  /** Sample number of the newest entry, and the index of the next one. */
   at: number
   next: number
   servedSum: number
@@ -19,19 +19,19 @@ export class Throttling {
   readonly #recent = new Map<string, Recent>()
   readonly #bridge: number
 
-  /** @param bridge  samples between two entries that follow each other; 1: none may be missing. */
+  /** @param bridge  largest distance of two consecutive entries, in samples; 1: none may be missing. */
   constructor(bridge = 1) {
     this.#bridge = bridge
   }
 
   /**
-   * Takes one sample of one job on one server. Samples that were not handed in (no rule, no reading) begin anew: what was a
-   * burst ago says nothing of now.
+   * Adds one sample of one job on one server. Missing samples (no rule, no reading) reset it: an earlier burst does not
+   * count.
    *
    * @param number   of the sample.
    * @param served   RPCs in the sample.
    * @param allowed  RPCs that the rule allowed in the sample; 0 without a rule.
-   * @returns        whether the job is at its limit.
+   * @returns        true while the job is at its limit.
    */
   sample(number: number, server: string, jobId: string, served: number, allowed: number): boolean {
     const key = `${server}\u0000${jobId}`

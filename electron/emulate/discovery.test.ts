@@ -9,7 +9,7 @@ const open: TestEmulation[] = []
 afterAll(() => open.forEach((e) => e.stop()))
 afterEach(stopSessions)
 
-/** What the console finds out about a node, through a session of its own. */
+/** Runs the console's discovery of a node, in a separate session. */
 async function find(sudo: SudoKind, user: string, node: string): ReturnType<typeof discover> {
   const e = await startEmulation(sudo)
   open.push(e)
@@ -30,8 +30,14 @@ describe('what the console finds out about an emulated server', () => {
     expect(await find('none', 'root', 'oss01')).toMatchObject({
       ok: true,
       value: {
-        ...{ hostname: 'oss01', user: 'root', isRoot: true, roles: ['oss'], targets: ['b-OST0000'] },
-        ...{ versionText: '2.17.57', cpts: 1, timers: 'systemd' },
+        hostname: 'oss01',
+        user: 'root',
+        isRoot: true,
+        roles: ['oss'],
+        targets: ['b-OST0000'],
+        versionText: '2.17.57',
+        cpts: 1,
+        timers: 'systemd',
       },
     })
   })

@@ -1,6 +1,6 @@
 /**
- * A cluster that is emulated in this process and follows the wall clock, for those who ask its nodes from outside: through SSH, or
- * through the stand-ins' socket.
+ * Emulated cluster in this process that follows the wall clock, for clients outside: over SSH, or over the socket of the
+ * stand-ins.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { ROOT, type NodeUser } from '#core/emulator/lctl/host.ts'
@@ -12,12 +12,10 @@ import { HELPER_PATH, LCTL_PATH } from '../cluster/remote/sudo-scope.ts'
 import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { WireRequest } from './wire.ts'
 
-/** The one user beside root. */
+/** The only user besides root. */
 export const ORDINARY = 'ops'
 
-/**
- * What it may do as root without a password. read, write: as the samples in resources/sudoers; write has the helper as well.
- */
+/** Rights of that user as root without a password. read, write: as the samples in resources/sudoers; write includes the helper. */
 export const SUDO_KINDS = ['read', 'write', 'broad', 'none'] as const
 export type SudoKind = (typeof SUDO_KINDS)[number]
 
@@ -44,7 +42,7 @@ export class Emulation {
     this.#users = new Map([ROOT, ordinary].map((u) => [u.name, u]))
   }
 
-  /** Every server, and the node with the resource manager. */
+  /** All servers, and the node of the resource manager. */
   get nodes(): readonly EmulatedNode[] {
     return this.source.emulator.nodes
   }
@@ -61,7 +59,7 @@ export class Emulation {
     return this.source.stop()
   }
 
-  /** A command line in a node's shell, now. */
+  /** Runs a command line in a node's shell, at the current time. */
   exec(node: EmulatedNode, line: string, user: NodeUser): ExecResult {
     this.source.catchUp()
     return node.exec(line, user)
@@ -71,9 +69,9 @@ export class Emulation {
   answer({ kind, node: name, user: login, words }: WireRequest): Result<ExecResult> {
     if (kind === 'speed') return this.#setSpeed(name)
     const node = this.source.emulator.node(name)
-    if (!node) return fail({ code: 'EMULATE_NODE', what: `no node is called ${name}` })
+    if (!node) return fail({ code: 'EMULATE_NODE', what: `there is no node ${name}` })
     const user = this.user(login)
-    if (!user) return fail({ code: 'EMULATE_USER', what: `no user is called ${login}` })
+    if (!user) return fail({ code: 'EMULATE_USER', what: `there is no user ${login}` })
     if (kind === 'line') return ok(this.exec(node, words.join(' '), user))
     this.source.catchUp()
     return ok(node.run(words, user))

@@ -1,11 +1,11 @@
-/** Keys of emulated servers: who is let in, and by what they are known. */
+/** Keys of emulated servers: the authorized login key and the host keys. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import ssh2, { type ParsedKey } from 'ssh2'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** A folder for one run, for its user only. */
+/** Private folder of one run. */
 export interface RunFolder {
   readonly path: string
   remove(): void
@@ -16,9 +16,9 @@ export function runFolder(): RunFolder {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** The key that is let in. */
+/** The authorized login key. */
 export interface LoginKey {
-  /** Path of the private half. */
+  /** Path of the private key. */
   readonly identity: string
   readonly publicKey: ParsedKey
 }
@@ -37,7 +37,9 @@ function parsePublic(text: string, file: string): Result<ParsedKey> {
   return ok(parsed)
 }
 
-/** ssh2 1.17 loses the first byte of a public key when it is 0: one pair of 256 is none, and another one is made. */
+/**
+ * Creates a key pair. ssh2 1.17 drops the first byte of a public key if it is 0: one pair of 256 is invalid, and is created again.
+ */
 function newPair(comment: string): { readonly private: string; readonly public: string } {
   for (;;) {
     const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment })
@@ -45,7 +47,7 @@ function newPair(comment: string): { readonly private: string; readonly public: 
   }
 }
 
-/** A key pair that is there: only its public half is read. Failure: EMULATE_KEY. */
+/** Uses an existing key pair, of which only the public half is read. Failure: EMULATE_KEY. */
 export function existingKey(file: string): Result<LoginKey> {
   const identity = resolve(file.replace(/\.pub$/, ''))
   const half = `${identity}.pub`
@@ -55,13 +57,13 @@ export function existingKey(file: string): Result<LoginKey> {
   } catch (e) {
     return unusable(half, e instanceof Error ? e.message : String(e))
   }
-  // Of a private key given by mistake nothing is taken.
+  // A private key given by mistake is not used.
   if (text.includes('PRIVATE KEY')) return unusable(half, 'it holds a private key')
   const parsed = parsePublic(text, half)
   return parsed.ok ? ok({ identity, publicKey: parsed.value }) : parsed
 }
 
-/** A new ed25519 key pair in a folder, readable to its owner only. */
+/** Creates an ed25519 key pair in a folder, readable to its owner only. */
 export function newKey(folder: string): Result<LoginKey> {
   const identity = join(folder, 'id_ed25519')
   const pair = newPair('sluice emulate')
@@ -71,7 +73,7 @@ export function newKey(folder: string): Result<LoginKey> {
   return parsed.ok ? ok({ identity, publicKey: parsed.value }) : parsed
 }
 
-/** A host key of one run. */
+/** Host key of one run. */
 export interface RunHostKey {
   readonly private: string
   /** `ssh-ed25519 AAAA…` */

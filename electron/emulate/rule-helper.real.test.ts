@@ -8,7 +8,7 @@ import { scratch } from '#tests/kits/electron/ssh/sshd.ts'
 
 const PARAMETER = 'ost.OSS.ost_io.nrs_tbf_rule'
 
-/** The script as it is, with an lctl that prints its words and no way to the system's log. */
+/** Runs the actual script, with an lctl that prints its arguments and without access to the system log. */
 function realHelper(): (args: readonly string[]) => { stdout: string; stderr: string; code: number } {
   const folder = scratch()
   const lctl = join(folder, 'lctl')
@@ -85,7 +85,7 @@ describe('the helper of an emulated server', () => {
       expect(emulated(args, ''), args.join(' ')).toEqual(expected)
       if (expected.code === 2) refused++
     }
-    // Both kinds are among them.
+    // Both kinds occur.
     expect(refused).toBeGreaterThan(20)
     expect(cases.length - refused).toBeGreaterThan(6)
   })

@@ -1,4 +1,4 @@
-/** All nodes of an emulation behind SSH, one port a node, and the files that a console needs to find and to know them. */
+/** All nodes of an emulation over SSH, one port per node, and the cluster and known_hosts files for a console. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -13,12 +13,12 @@ const HOST = '127.0.0.1'
 const PORT_MOST = 65_535
 
 export interface SshClusterOptions {
-  /** Port of the first node; the next ones follow. 0: any that are free. */
+  /** Port of the first node; the others follow. 0: any free ports. */
   readonly port: number
   readonly key: LoginKey
-  /** Who logs in, in the cluster file. */
+  /** Login name in the cluster file. */
   readonly user: string
-  /** Where the cluster file and known_hosts are written. */
+  /** Folder of the cluster file and known_hosts. */
   readonly folder: string
 }
 
@@ -37,7 +37,7 @@ export interface SshCluster {
 export async function serveCluster(emulation: Emulation, o: SshClusterOptions): Promise<Result<SshCluster>> {
   const { nodes } = emulation
   if (o.port !== 0 && o.port + nodes.length - 1 > PORT_MOST) {
-    const what = `There are no ${nodes.length} ports from ${o.port} on`
+    const what = `There are not ${nodes.length} free ports from ${o.port} on`
     return fail({ code: 'EMULATE_PORT', what, next: 'Choose a lower one with --port.' })
   }
   const hostKey = newHostKey()
@@ -57,11 +57,16 @@ export async function serveCluster(emulation: Emulation, o: SshClusterOptions): 
     {
       name: emulation.source.cluster,
       env: 'DEV',
-      // Its root is root of nothing.
+      // Root of an emulated node has no privileges on this machine.
       ...(o.user === 'root' ? { allow_root: true } : {}),
       max_rate: Math.min(999_999, Math.max(1, Math.round(emulation.source.maxRate))),
       nodes: found.map(({ roles, port }) => ({
-        ...{ host: HOST, port, user: o.user, identity: o.key.identity, roles: [...roles], jump: null },
+        host: HOST,
+        port,
+        user: o.user,
+        identity: o.key.identity,
+        roles: [...roles],
+        jump: null,
       })),
     },
   ]

@@ -16,17 +16,18 @@ const nodeOf = (name: string) => e.emulation.source.emulator.node(name)!
 
 describe.skipIf(noSshd !== '')('the real ssh', () => {
   const args = (...more: string[]): string[] => [
-    ...[
-      '-F',
-      'none',
-      '-o',
-      'BatchMode=yes',
-      '-o',
-      'IdentitiesOnly=yes',
-      '-o',
-      `UserKnownHostsFile=${e.cluster.knownHosts}`,
-    ],
-    ...['-i', e.key.identity, '-p', String(e.port('oss01'))],
+    '-F',
+    'none',
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'IdentitiesOnly=yes',
+    '-o',
+    `UserKnownHostsFile=${e.cluster.knownHosts}`,
+    '-i',
+    e.key.identity,
+    '-p',
+    String(e.port('oss01')),
     ...more,
   ]
   const run = (program: string, words: readonly string[]): Promise<{ code: number; stdout: Buffer; stderr: string }> =>
@@ -76,8 +77,8 @@ describe.skipIf(noSshd !== '')('the real ssh', () => {
     expect(env.stdout.toString()).toBe('oss01\n')
   })
 
-  it('is told where a command came broken', async () => {
-    // The bytes of a job id that are not UTF-8: Node writes them as they are only through a Buffer, so the shell makes them.
+  it('reports a command that arrived broken', async () => {
+    // Bytes of a job id that are not UTF-8: Node passes arguments as text only, so the shell produces them.
     const quoted = args('root@127.0.0.1').map(shellQuote).join(' ')
     const { code, stderr } = await run('sh', ['-c', `ssh ${quoted} "$(printf 'echo \\377x')"`])
     expect(code).toBe(255)

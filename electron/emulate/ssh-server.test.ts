@@ -41,7 +41,7 @@ describe("the console's session with an emulated node", () => {
     ]
     for (const line of lines) {
       const direct = nodeOf('oss01').exec(line)
-      // The shell of a channel is sh, whose words for its own complaints are others.
+      // The shell of a channel is sh, whose error messages differ.
       const words = direct.stderr.replace(/^bash: line 1: (.*): command not found$/m, 'sh: 1: $1: not found')
       const stderr = words.replace(/^bash: line 1:/m, 'sh: 1:')
       expect(await session.run(line), line).toEqual({ ok: true, value: { ...direct, stderr } })
@@ -123,7 +123,10 @@ describe('a port that is taken', () => {
   it('is named, and nothing is left open', async () => {
     const taken = e.port('oss01')
     const served = await serveNode({
-      ...{ node: nodeOf('oss01'), emulation: e.emulation, publicKey: e.key.publicKey, hostKey: newHostKey() },
+      node: nodeOf('oss01'),
+      emulation: e.emulation,
+      publicKey: e.key.publicKey,
+      hostKey: newHostKey(),
       port: taken,
     })
     expect(served).toMatchObject({

@@ -1,8 +1,8 @@
 /**
- * One emulated node behind an SSH server on loopback: one key is let in, for root and for one ordinary user, and what it may do is run
- * commands. There is no terminal, no login shell, no forwarding, no file transfer and no environment from outside.
+ * SSH server on loopback for one emulated node: one key is authorized, for root and for one ordinary user, and it may run
+ * commands. There is no terminal, login shell, forwarding, file transfer or environment from outside.
  *
- * A command is a line for the node's shell. `sh` alone is a shell that reads its input, which is what a console keeps open.
+ * A command is a line for the node's shell. `sh` alone is a shell that reads its input, as a console keeps it open.
  */
 import { createServer, type AddressInfo } from 'node:net'
 import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel, type Session } from 'ssh2'
@@ -16,9 +16,9 @@ import type { RunHostKey } from './keys.ts'
 
 const LOOPBACK = '127.0.0.1'
 const CONNECTIONS_MOST = 256
-/** From the first byte until somebody is let in. */
+/** Time limit for the login. */
 const LOGIN_MS = 30_000
-/** A shell that reads its input; anything else of this kind would need a terminal. */
+/** A shell that reads its input; other interactive commands would need a terminal. */
 const INPUT_SHELL = /^\s*(?:exec\s+)?(?:\/bin\/|\/usr\/bin\/)?sh\s*$/
 
 export interface NodeServer {
@@ -31,11 +31,11 @@ export interface NodeServerOptions {
   readonly emulation: Emulation
   readonly hostKey: RunHostKey
   readonly publicKey: ParsedKey
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number
 }
 
-/** The user who has proved to hold the key; a question about a key without a proof is answered as sshd does. */
+/** The user who has proved possession of the key; a query for a key without proof is answered as by sshd. */
 function admit(ctx: AuthContext, { emulation, publicKey }: NodeServerOptions): NodeUser | undefined {
   const methods: ['publickey'] = ['publickey']
   const user = emulation.user(ctx.username)
@@ -64,7 +64,7 @@ function answer(channel: ServerChannel, { stdout, stderr, code }: ExecResult): v
   channel.end()
 }
 
-/** Serves a shell that reads its input: commands run one after another as they come, each at the emulator's instant. */
+/** Serves a shell that reads its input: commands run one after another as they arrive, each at the emulator's current time. */
 function serveInput(channel: ServerChannel, { node, emulation }: NodeServerOptions, user: NodeUser): void {
   const shell = node.inputShell(user)
   let isEnded = false
@@ -79,7 +79,7 @@ function serveInput(channel: ServerChannel, { node, emulation }: NodeServerOptio
     const { stdout, stderr } = shell.push(chunk.toString('latin1'))
     if (shell.isOver) return end({ stdout, stderr, code: shell.code })
     if (stderr !== '') channel.stderr.write(Buffer.from(stderr, 'latin1'))
-    // Who does not read is not written to for ever: its next commands wait.
+    // The commands of a client that does not read its output wait.
     if (stdout !== '' && !channel.write(Buffer.from(stdout, 'latin1'))) {
       channel.pause()
       channel.once('drain', () => channel.resume())
@@ -89,12 +89,12 @@ function serveInput(channel: ServerChannel, { node, emulation }: NodeServerOptio
 }
 
 function serveSession(session: Session, o: NodeServerOptions, user: NodeUser): void {
-  // Nobody listens to `pty`, `shell`, `env`, `x11`, `auth-agent`, `sftp` and `subsystem`, so ssh2 refuses them.
+  // Without listeners, ssh2 refuses `pty`, `shell`, `env`, `x11`, `auth-agent`, `sftp` and `subsystem`.
   session.on('signal', (accept) => accept?.())
   session.on('exec', (accept, _reject, { command }) => {
     const channel = accept()
     channel.on('error', () => undefined)
-    // ssh2 reads a command as UTF-8; what was none cannot be told any more.
+    // ssh2 decodes a command as UTF-8; invalid bytes cannot be restored.
     if (command.includes('\ufffd')) {
       const why = 'sluice emulate: a command with bytes that are not UTF-8 has to come through `sh`\n'
       return answer(channel, { stdout: '', stderr: why, code: 255 })
@@ -135,7 +135,7 @@ export function serveNode(o: NodeServerOptions): Promise<Result<NodeServer>> {
       })
     },
   )
-  // An answer is several small packets: without noDelay each may wait 40 ms for the one before to be acknowledged.
+  // An answer is several small packets: without noDelay each may wait 40 ms for the acknowledgement of the last one.
   const listener = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket))
   listener.maxConnections = CONNECTIONS_MOST
   return new Promise((resolve) => {

@@ -53,7 +53,7 @@ describe('the wire', () => {
         const garbled = Buffer.from(whole)
         garbled[at] = byte
         const read = decodeRequest(garbled)
-        // Whatever it is, it is no crash and no more than it was sent.
+        // Any result is valid, except a crash or more bytes than were sent.
         if (typeof read === 'object') expect(encodeRequest(read).length).toBeLessThanOrEqual(whole.length)
       }),
     )
@@ -97,7 +97,7 @@ describe('the socket', () => {
     writeFileSync(file, 'kept')
     expect(await openSocket(emulation, file)).toMatchObject({
       ok: false,
-      error: { why: 'there is a file of this name' },
+      error: { why: 'a file of this name exists' },
     })
     expect(existsSync(file)).toBe(true)
     expect(await openSocket(emulation, `${file}/x`)).toMatchObject({ ok: false })

@@ -1,4 +1,4 @@
-/** The Unix socket through which stand-ins reach the emulator. Only its user may connect. */
+/** Unix socket of the emulator for stand-in programs. Only its user may connect. */
 import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
@@ -6,9 +6,9 @@ import type { ExecResult } from '../base/connection.ts'
 import type { Emulation } from './emulation.ts'
 import { decodeRequest, encodeAnswer } from './wire.ts'
 
-/** Of the emulator, not of the program that the stand-in stands for. */
+/** Exit code of the emulator, not of the program that the stand-in replaces. */
 const REFUSED = 255
-/** A stand-in sends its request at once. */
+/** Time limit for a request; stand-ins send theirs at once. */
 const REQUEST_MS = 10_000
 
 export interface StandInSocket {
@@ -22,7 +22,7 @@ function serve(emulation: Emulation, socket: Socket): void {
   let isAnswered = false
   socket.setTimeout(REQUEST_MS, () => socket.destroy())
   socket.on('error', () => undefined)
-  // No more of a request that was cut comes.
+  // The rest of a truncated request never arrives.
   socket.on('end', () => {
     if (!isAnswered) socket.destroy()
   })
@@ -39,7 +39,7 @@ function serve(emulation: Emulation, socket: Socket): void {
   })
 }
 
-/** Whether something listens there. */
+/** True if the socket has a listener. */
 const isTaken = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(path)
@@ -53,8 +53,8 @@ const refused = (path: string, why: string): Result<never> =>
 export async function openSocket(emulation: Emulation, path: string): Promise<Result<StandInSocket>> {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found && !found.isSocket()) return refused(path, 'there is a file of this name')
-    if (found && (await isTaken(path))) return refused(path, 'another emulator listens there')
+    if (found && !found.isSocket()) return refused(path, 'a file of this name exists')
+    if (found && (await isTaken(path))) return refused(path, 'another emulator is listening on it')
     if (found) rmSync(path)
   } catch (e) {
     return refused(path, e instanceof Error ? e.message : String(e))
@@ -67,7 +67,7 @@ export async function openSocket(emulation: Emulation, path: string): Promise<Re
   })
   return new Promise((resolve) => {
     server.once('error', (e) => resolve(refused(path, e.message)))
-    // Nobody else may connect in the moment before its mode is set.
+    // Prevents connections of other users before its mode is set.
     const mask = process.umask(0o177)
     server.listen(path, () => {
       chmodSync(path, 0o600)
@@ -81,7 +81,7 @@ export async function openSocket(emulation: Emulation, path: string): Promise<Re
         }),
       )
     })
-    // The file is there when listen returns.
+    // The file exists once listen returns.
     process.umask(mask)
   })
 }

@@ -1,16 +1,16 @@
 /**
- * What stand-ins and the lab say to the emulator through its Unix socket: one request and one answer a connection. Numbers are 32 bits,
- * little endian.
+ * Protocol of stand-ins and the lab with the emulator, through its Unix socket: one request and one answer per connection. Numbers
+ * are 32 bits, little endian.
  *
  *     request   length of the rest, number of words, and each word as length and bytes: KIND NODE USER WORD ...
  *     answer    exit code, length of stdout, length of stderr, and both
  *
- * KIND is `run` (a program and its arguments), `line` (a command line for the node's shell) or `speed` (emulated seconds per second,
- * in place of NODE; nothing after it). Texts are byte texts.
+ * KIND is `run` (a program and its arguments), `line` (a command line for the node's shell) or `speed` (emulated seconds per
+ * second, in place of NODE; nothing after it). Texts are byte texts.
  */
 import type { ExecResult } from '../base/connection.ts'
 
-/** Linux takes 128 KiB in one word, and these are for commands of a console. */
+/** Linux accepts 128 KiB in one argument, and these are for commands of a console. */
 export const REQUEST_BYTES = 256 << 10
 const WORDS_MOST = 4096
 
@@ -35,7 +35,7 @@ export function encodeRequest({ kind, node, user, words }: WireRequest): Buffer 
 
 const isKind = (text: string): text is WireRequest['kind'] => ['run', 'line', 'speed'].includes(text)
 
-/** @returns the request; undefined while it is not complete, or what is wrong with it. */
+/** @returns the request; undefined if it is incomplete, or a description of the error. */
 export function decodeRequest(bytes: Buffer): WireRequest | string | undefined {
   if (bytes.length < 4) return undefined
   const length = bytes.readUInt32LE(0)
@@ -48,12 +48,12 @@ export function decodeRequest(bytes: Buffer): WireRequest | string | undefined {
   let at = 4
   for (let i = 0; i < count; i++) {
     const end = at + 4 > body.length ? Infinity : at + 4 + body.readUInt32LE(at)
-    if (end > body.length) return 'the request is cut off'
+    if (end > body.length) return 'the request is truncated'
     words.push(body.toString('latin1', at + 4, end))
     at = end
   }
   const [kind = '', node = '', user = '', ...rest] = words
-  return isKind(kind) ? { kind, node, user, words: rest } : 'the request is of no known kind'
+  return isKind(kind) ? { kind, node, user, words: rest } : 'the request is of an unknown kind'
 }
 
 export const encodeAnswer = ({ code, stdout, stderr }: ExecResult): Buffer =>
@@ -63,11 +63,14 @@ export const encodeAnswer = ({ code, stdout, stderr }: ExecResult): Buffer =>
     Buffer.from(stderr, 'latin1'),
   ])
 
-/** @returns the answer; undefined where it is not complete. */
+/** @returns the answer; undefined if it is incomplete. */
 export function decodeAnswer(bytes: Buffer): ExecResult | undefined {
   if (bytes.length < 12) return undefined
-  const [code, out, err] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)]
+  const code = bytes.readUInt32LE(0)
+  const out = bytes.readUInt32LE(4)
+  const err = bytes.readUInt32LE(8)
   if (bytes.length < 12 + out + err) return undefined
-  const [from, to] = [12 + out, 12 + out + err]
+  const from = 12 + out
+  const to = 12 + out + err
   return { code, stdout: bytes.toString('latin1', 12, from), stderr: bytes.toString('latin1', from, to) }
 }

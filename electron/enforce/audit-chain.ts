@@ -1,7 +1,7 @@
-/** The audit's table in the enforcement store: one chain that all processes append to, each under the write lock. */
+/** Audit table of the enforcement store: one hash chain that all processes append to, each under the write lock. */
 import type { Database, Statement } from 'better-sqlite3'
 import { GENESIS, chainHash, nextRecord, type AuditEntry, type AuditRecord, type SharedChain } from '../base/audit.ts'
-import { headFault, type HeadKeeper } from './audit-head.ts'
+import { headFault, type AuditHeadStore } from './audit-head.ts'
 
 interface Row {
   number: number
@@ -37,16 +37,16 @@ const recordOf = (r: Row): AuditRecord => ({
       }),
 })
 
-/** What a verification found. */
+/** Result of a verification. */
 export interface ChainVerdict {
   readonly records: number
-  /** First record that is not as it was written; undefined when all are. */
+  /** First record that does not match its hash; undefined if all match. */
   readonly bad: { readonly number: number; readonly why: string } | undefined
-  /** The newest record. */
+  /** Newest record. */
   readonly last: { readonly number: number; readonly hash: string } | undefined
 }
 
-/** Follows a chain from its first record, or from a known one. */
+/** Verifies a chain from its first record, or from a known one. */
 export function followChain(records: Iterable<AuditRecord>, from?: { number: number; hash: string }): ChainVerdict {
   let last = from
   let count = 0
@@ -55,7 +55,7 @@ export function followChain(records: Iterable<AuditRecord>, from?: { number: num
     const bad = (why: string): ChainVerdict => ({ records: count, bad: { number: Math.min(due, r.number), why }, last })
     if (r.number > due) return bad(`${r.number - due === 1 ? 'it is' : `${r.number - due} records are`} missing`)
     if (r.number < due) return bad('it comes a second time')
-    if (chainHash(last?.hash ?? GENESIS, r) !== r.hash) return bad('it is not as it was written')
+    if (chainHash(last?.hash ?? GENESIS, r) !== r.hash) return bad('its hash does not match')
     last = { number: r.number, hash: r.hash }
     count++
   }
@@ -71,13 +71,13 @@ const LOOKS = 5
 
 export class AuditChain implements SharedChain {
   readonly #db: Database
-  readonly #head: HeadKeeper
+  readonly #head: AuditHeadStore
   readonly #refusal: () => string | undefined
   readonly #insert: Statement<(string | number | null)[]>
   readonly #last: Statement<[]>
 
-  /** @param refusal  why nothing may be written; asked under the lock. */
-  constructor(db: Database, head: HeadKeeper, refusal: () => string | undefined) {
+  /** @param refusal  reason why nothing may be written; evaluated under the lock. */
+  constructor(db: Database, head: AuditHeadStore, refusal: () => string | undefined) {
     this.#db = db
     this.#head = head
     this.#refusal = refusal
@@ -91,9 +91,10 @@ export class AuditChain implements SharedChain {
   }
 
   /**
-   * Numbers, hashes and writes one record; it is on the disk when this returns.
+   * Numbers, hashes and writes one record; it is on disk when this returns.
    *
-   * @throws AuditRefused where the chain was altered or somebody has to agree first; what SQLite throws where it cannot be written.
+   * @throws AuditRefused if the chain was altered or an operator has to accept it first; SQLite errors if the write
+   *         fails.
    */
   append(entry: AuditEntry): AuditRecord {
     const record = this.#db
@@ -107,12 +108,18 @@ export class AuditChain implements SharedChain {
     return record
   }
 
-  /** Appends whatever the chain's state is, from inside a transaction: for the record in which somebody agrees to go on. */
+  /**
+   * Appends regardless of the chain's state, inside a transaction: for the record with which an operator accepts an
+   * altered chain.
+   */
   appendRegardless(entry: AuditEntry): AuditRecord {
     return this.#put(entry)
   }
 
-  /** What is wrong with the chain's end. Outside of the write lock somebody may write in between, so it is looked again. */
+  /**
+   * Fault at the end of the chain. Checked several times, as outside the write lock another process may write in
+   * between.
+   */
   endFault(): string | undefined {
     let fault: string | undefined
     for (let i = 0; i < LOOKS; i++) {
@@ -133,7 +140,7 @@ export class AuditChain implements SharedChain {
     return r
   }
 
-  /** What is announced and there is the head. Another process may have done it meanwhile. */
+  /** Makes the announced record the head if it was committed. Another process may already have done so. */
   confirm(): void {
     try {
       this.#db
@@ -145,7 +152,7 @@ export class AuditChain implements SharedChain {
         })
         .immediate()
     } catch {
-      // The announcement says the same until the next record.
+      // The announcement remains valid until the next record.
     }
   }
 
@@ -155,16 +162,16 @@ export class AuditChain implements SharedChain {
     return (this.#db.prepare(sql).all(from, limit) as Row[]).map(recordOf)
   }
 
-  /** All records from a number on, one after another. */
+  /** Iterates over all records from a number on. */
   *each(from = 1): Generator<AuditRecord> {
     const rows = this.#db.prepare('SELECT * FROM audit WHERE number >= ? ORDER BY number').iterate(from)
     for (const row of rows as IterableIterator<Row>) yield recordOf(row)
   }
 
   /**
-   * Whether every record is as it was written, and none was cut off or put behind.
+   * Verifies that no record was altered, cut off or appended.
    *
-   * @param first  number of the first record that is looked at; the one before it is believed.
+   * @param first  number of the first record that is checked; the one before it is trusted.
    */
   verify(first = 1): ChainVerdict {
     const before = first > 1 ? this.read(first - 1, 1)[0] : undefined

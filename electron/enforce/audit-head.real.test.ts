@@ -25,7 +25,7 @@ describe('exploit: a head of the audit that', () => {
       } catch (e) {
         console.log(e.code)
       }`
-    // A limit takes what fits and refuses the rest, like a disk that fills up.
+    // Under the limit a write takes what fits and refuses the rest, like a disk that fills up.
     const limited = ['--fsize=64', process.execPath, '--input-type=module', '-e', program]
     const ran = spawnSync('prlimit', limited, { encoding: 'utf8' })
     expect(ran.error).toBeUndefined()

@@ -1,14 +1,14 @@
 /**
- * The head of the audit, kept apart from it: number and hash of the newest record, and of the one that is being written. Records cut
- * off the end, and records put there by another hand, show against it.
+ * Head of the audit, kept apart from it: number and hash of the newest record, and of the one that is being written. It
+ * exposes records that were cut off the end or appended by another program.
  *
- * It is announced before a record is committed and confirmed after, both under the store's write lock: a process that is killed in
- * between leaves an announcement, and the record either is the announced one or is not there.
+ * It is announced before a record is committed and confirmed after, both under the store's write lock: a process that
+ * is killed in between leaves an announcement, and the record either is the announced one or does not exist.
  */
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { hasCode } from '../files/faults.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { writeFileAtomic } from '../files/atomic-file.ts'
 
 const mark = z.strictObject({ number: z.number().int().nonnegative(), hash: z.string().regex(/^[0-9a-f]{64}$/) })
 const content = z.strictObject({ last: mark.nullable(), next: mark.nullable() })
@@ -16,14 +16,16 @@ const content = z.strictObject({ last: mark.nullable(), next: mark.nullable() })
 export type HeadMark = z.infer<typeof mark>
 export type AuditHead = z.infer<typeof content>
 
-export interface HeadKeeper {
-  /** undefined: there is none. `damaged`: there is one that cannot be read. */
+export interface AuditHeadStore {
+  /** undefined: no head. `damaged`: the head cannot be read. */
   read(): AuditHead | undefined | 'damaged'
   write(head: AuditHead): void
 }
 
-/** A head in a file beside the store, for its owner only, replaced whole and on the disk when `write` returns. */
-export function headFile(path: string): HeadKeeper {
+/**
+ * Head in a file beside the store, readable by its owner only, replaced atomically and on disk when `write` returns.
+ */
+export function headFile(path: string): AuditHeadStore {
   return {
     read: () => {
       let text: string
@@ -39,12 +41,12 @@ export function headFile(path: string): HeadKeeper {
         return 'damaged'
       }
     },
-    write: (head) => writeWhole(path, `${JSON.stringify(head)}\n`),
+    write: (head) => writeFileAtomic(path, `${JSON.stringify(head)}\n`),
   }
 }
 
-/** A head that lives as long as its store, in memory. */
-export function headInMemory(): HeadKeeper {
+/** Head in memory, for a store in memory. */
+export function headInMemory(): AuditHeadStore {
   let head: AuditHead | undefined
   return { read: () => head, write: (h) => (head = h) }
 }
@@ -52,11 +54,11 @@ export function headInMemory(): HeadKeeper {
 const isSame = (a: HeadMark, b: HeadMark | null | undefined): boolean => a.number === b?.number && a.hash === b.hash
 
 /**
- * What is wrong with a chain that ends in `last`, by its head; undefined when they agree.
+ * Mismatch between the head and a chain that ends in `last`; undefined if they agree.
  *
  * @param last  newest record; undefined for an empty chain.
  */
-export function headFault(head: ReturnType<HeadKeeper['read']>, last: HeadMark | undefined): string | undefined {
+export function headFault(head: ReturnType<AuditHeadStore['read']>, last: HeadMark | undefined): string | undefined {
   if (head === 'damaged') return 'the head of the audit cannot be read'
   if (head === undefined) return last && 'the head of the audit is gone'
   const known = head.last?.number ?? 0
@@ -64,5 +66,5 @@ export function headFault(head: ReturnType<HeadKeeper['read']>, last: HeadMark |
   if ((head.last && isSame(last, head.last)) || isSame(last, head.next)) return undefined
   if (last.number < known) return `the newest records are gone: it ends at ${last.number}, the newest was ${known}`
   if (last.number === known) return `record ${known} is not the one that was written`
-  return `records after ${known} were put there by another hand`
+  return `records after ${known} were added by another program`
 }

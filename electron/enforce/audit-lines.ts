@@ -1,11 +1,11 @@
-/** The audit as JSON lines: one record a line, the head last, so that a cut file shows. */
+/** Audit export as JSON lines: one record per line, the head last, so that a truncated file is detected. */
 import { closeSync, openSync, readSync } from 'node:fs'
 import * as z from 'zod'
 import type { AuditRecord } from '../base/audit.ts'
 import { followChain, type ChainVerdict } from './audit-chain.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
-/** One record as a line has it. */
+/** One line of a record. */
 export const record = z.strictObject({
   number: z.number().int().positive(),
   atMs: z.number().int(),
@@ -31,7 +31,7 @@ export const head = z.strictObject({
 /** Longest line: a change of many commands has its texts in one record. */
 const LINE_BYTES = 16 << 20
 
-/** Lines of records, then of the head, each with its newline. */
+/** Lines of the records, then of the head, each with its newline. */
 export function* auditLines(records: Iterable<AuditRecord>): Generator<string> {
   let last: { number: number; hash: string } | null = null
   for (const { number, atMs, server, kind, text, by, hash } of records) {
@@ -41,7 +41,7 @@ export function* auditLines(records: Iterable<AuditRecord>): Generator<string> {
   yield `${JSON.stringify({ head: last })}\n`
 }
 
-/** Lines of a file, bounded in length; the last one needs its newline. */
+/** Lines of a file, bounded in length; the last one must end with a newline. */
 function* linesOf(file: string): Generator<string> {
   const handle = openSync(file, 'r')
   try {
@@ -63,18 +63,18 @@ function* linesOf(file: string): Generator<string> {
 
 class BadLine extends Error {}
 
-/** Verifies an exported audit. @throws what the file system throws. */
+/** Verifies an exported audit. @throws file system errors. */
 export function verifyLines(file: string): ChainVerdict {
   let count = 0
   let end: z.infer<typeof head>['head'] | undefined
   function* records(): Generator<AuditRecord> {
     for (const line of linesOf(file)) {
-      if (end !== undefined) throw new BadLine('there are lines behind its head')
+      if (end !== undefined) throw new BadLine('lines follow its head')
       let value: unknown
       try {
         value = JSON.parse(line)
       } catch {
-        throw new BadLine('it is not a line of an audit')
+        throw new BadLine('it is not an audit record')
       }
       const last = head.safeParse(value)
       if (last.success) {
@@ -82,7 +82,7 @@ export function verifyLines(file: string): ChainVerdict {
         continue
       }
       const r = record.safeParse(value)
-      if (!r.success) throw new BadLine('it is not a line of an audit')
+      if (!r.success) throw new BadLine('it is not an audit record')
       count++
       const { by, ...rest } = r.data
       yield { ...rest, ...(by ? { by } : {}) }

@@ -69,7 +69,7 @@ it('shows where a record was removed, put in or moved', () => {
   )
 })
 
-it('goes on from the newest record on disk, and holds over the restart as it is read back', () => {
+it('continues from the newest record on disk, and holds over the restart as it is read back', () => {
   const file = join(tempFolder(), 'history.sqlite')
   const session = (): Audit => {
     const opened = History.open(file, 0)
@@ -79,7 +79,7 @@ it('goes on from the newest record on disk, and holds over the restart as it is 
   }
   let history: History
   const first = session()
-  // Virtual instants are fractions of a millisecond.
+  // Virtual times are fractions of a millisecond.
   first.write(1000.25, 'oss01', 'intent', 'lctl set_param a=b')
   first.write(1000.75, 'oss01', 'outcome', 'applied: read back equal')
   history!.close()

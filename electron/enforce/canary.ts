@@ -1,63 +1,68 @@
 /**
- * The watch over the first server of a commit: whether what it does to others stays within limits before the rest get the same.
+ * Canary watch over the first server of a commit: the rest get the change only if its side effects stay within limits.
  *
- * Judged are figures that a throttled job alone does not move: locks whose callbacks timed out (clients evicted for it), service
- * times of the jobs that the change does not cover, and RPCs queued beyond what the clients of the covered jobs can send. A
- * server that gives no reading is not watched, and that is a reason to go back, too.
+ * The checks use figures that a throttled job alone does not move: lock callback timeouts (evicted clients), service
+ * times of jobs that the change does not cover, and RPCs queued beyond what the clients of the covered jobs can send. A
+ * server without readings cannot be watched, which is a reason to roll back, too.
  */
 import { formatTimeout } from '#core/base/figure-text.ts'
 
 export interface GuardReading {
   /** On the source's clock, Unix ms. */
   readonly atMs: number
-  /** RPCs that wait in the service's queues. */
+  /** RPCs waiting in the service's queues. */
   readonly queued: number
-  /** Lock callbacks that were not answered in time, ever; undefined where they are not read. */
+  /** Lock callback timeouts since the server started; undefined if not read. */
   readonly timeouts: number | undefined
-  /** Mean service time of reads and writes of jobs that the change does not cover, ms; undefined when they had none. */
+  /** Mean service time of reads and writes of jobs that the change does not cover, ms; undefined if they had none. */
   readonly othersMs: number | undefined
-  /** Classes under the rules that the change starts or changes; undefined when it only stops. */
+  /** Classes bound to the rules that the change starts or changes; undefined if it only stops rules. */
   readonly bound: number | undefined
 }
 
 export interface GuardLimits {
-  /** Most queued RPCs: what was there before, and what the clients of the covered jobs can have on their way. */
+  /**
+   * Upper bound of queued RPCs: those queued before, plus those that clients of the covered jobs can have in flight.
+   */
   readonly queuedMost: number
-  /** Others' service time over that of before, as a factor, and at least so much more, ms. */
+  /** Limit of the other jobs' service time: as a factor of the time before, and at least so many ms more. */
   readonly othersFactor: number
   readonly othersMoreMs: number
-  /** Wall time without a reading. */
+  /** Longest wall time without a reading. */
   readonly silentMs: number
 }
 
 export const GUARD_DEFAULTS = { othersFactor: 3, othersMoreMs: 20, silentMs: 15_000 } as const
-/** Readings in a row above the limit of others' service time: one slow second is nobody's doing. */
+/** Consecutive readings above the limit of the other jobs' service time: a single slow second has no meaning. */
 const SLOW_READINGS = 3
 
 export interface GuardWatch {
-  /** Before anything was sent. */
+  /** Reading from before anything was sent. */
   readonly before: GuardReading
   readonly limits: GuardLimits
-  /** The next reading of the server; undefined when none came in time, or the signal fired. */
+  /** Next reading of the server; undefined if none arrived in time, or the signal fired. */
   next(signal: AbortSignal | undefined): Promise<GuardReading | undefined>
 }
 
-/** What a watch says while it lasts. */
-export interface GuardSay {
+/** One check of a watch, as reported. */
+export interface GuardCheck {
   readonly level: 'ok' | 'watch' | 'bad'
   readonly text: string
 }
 
 const ms = (v: number): string => `${v < 10 ? v.toFixed(1) : Math.round(v)} ms`
 
-/** Judges one reading. @param slow  readings in a row, this one included, in which others were slower than the limit. */
+/**
+ * Judges one reading. @param slow  consecutive readings, this one included, in which other jobs were slower than the
+ * limit.
+ */
 export function judgeReading(
   watch: Pick<GuardWatch, 'before' | 'limits'>,
   now: GuardReading,
   slow: number,
-): GuardSay[] {
+): GuardCheck[] {
   const { before, limits } = watch
-  const says: GuardSay[] = []
+  const says: GuardCheck[] = []
   if (now.timeouts !== undefined && before.timeouts !== undefined) {
     const more = now.timeouts - before.timeouts
     says.push(
@@ -65,47 +70,47 @@ export function judgeReading(
         ? { level: 'bad', text: `${more} lock callback${more === 1 ? '' : 's'} timed out: clients are evicted` }
         : { level: 'ok', text: 'no lock callback timed out' },
     )
-  } else says.push({ level: 'watch', text: 'timeouts of locks are not read here' })
+  } else says.push({ level: 'watch', text: 'lock timeouts are not read' })
   const isQueued = now.queued > limits.queuedMost
   says.push({
     level: isQueued ? 'bad' : 'ok',
-    text: `${now.queued} RPCs queued, ${before.queued} before${isQueued ? `, at most ${limits.queuedMost} explained` : ''}`,
+    text: `${now.queued} RPCs queued, ${before.queued} before${isQueued ? `, limit ${limits.queuedMost}` : ''}`,
   })
   if (now.othersMs !== undefined && before.othersMs !== undefined) {
     const level = slow >= SLOW_READINGS ? 'bad' : slow > 0 ? 'watch' : 'ok'
-    says.push({ level, text: `others are served in ${ms(now.othersMs)}, ${ms(before.othersMs)} before` })
+    says.push({ level, text: `other jobs: service time ${ms(now.othersMs)}, ${ms(before.othersMs)} before` })
   }
   if (now.bound !== undefined) {
     const level = now.bound > 0 ? 'ok' : 'watch'
-    says.push({ level, text: now.bound > 0 ? `matching: ${now.bound} classes bound` : 'matches nothing so far' })
+    says.push({ level, text: now.bound > 0 ? `match: ${now.bound} classes bound` : 'no match so far' })
   }
   return says
 }
 
-/** Whether others are served slower than the limit. */
+/** True while other jobs are served slower than the limit. */
 export function isSlow({ before, limits }: Pick<GuardWatch, 'before' | 'limits'>, now: GuardReading): boolean {
   if (now.othersMs === undefined || before.othersMs === undefined) return false
   return now.othersMs > before.othersMs * limits.othersFactor && now.othersMs - before.othersMs > limits.othersMoreMs
 }
 
 export interface WatchEnd {
-  /** Why the server is brought back; undefined when the rest may follow. */
+  /** Reason to roll back the first server; undefined if the rest may follow. */
   readonly broken: string | undefined
-  readonly says: readonly GuardSay[]
+  readonly says: readonly GuardCheck[]
 }
 
 /**
- * Watches until `seconds` have gone by on the source's clock.
+ * Watches until `seconds` have passed on the source's clock.
  *
- * @param onSay  after every reading: what it says and the seconds left.
+ * @param onSay  called after every reading with its checks and the seconds left.
  */
 export async function watchCanary(
   watch: GuardWatch,
   seconds: number,
   signal: AbortSignal | undefined,
-  onSay: (says: readonly GuardSay[], leftS: number) => void,
+  onSay: (says: readonly GuardCheck[], leftS: number) => void,
 ): Promise<WatchEnd> {
-  let says: readonly GuardSay[] = []
+  let says: readonly GuardCheck[] = []
   let slow = 0
   let beganMs: number | undefined
   onSay(says, seconds)

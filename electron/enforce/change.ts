@@ -1,29 +1,29 @@
 /**
- * Commits one reviewed change: on one server first, which is watched for a while, then on the rest, a few at a time. On every
- * server the expiry timers are made and seen before the rules they stop, everything is on record before it is sent, and the
- * rules are read back and compared.
+ * Commits one reviewed change: on one server first, which is watched for a while, then on the rest, a few at a time. On
+ * every server the expiry timers are made and verified before the rules they stop, everything is recorded before it is
+ * sent, and the rules are read back and compared.
  *
- * A server on which anything fails is brought back to what it was; servers that nothing was sent to yet get nothing then. What
- * was done elsewhere stays and is reported: end states are known or called unknown.
+ * A server on which anything fails is rolled back; servers that nothing was sent to yet get nothing then. Changes
+ * already made elsewhere stay and are reported: end states are known or reported as unknown.
  */
 import type { NodeConnection } from '../base/connection.ts'
 import type { Service } from '../base/service.ts'
 import type { Audit } from '../base/audit.ts'
-import { watchCanary, type GuardSay, type GuardWatch } from './canary.ts'
+import { watchCanary, type GuardCheck, type GuardWatch } from './canary.ts'
 import { ANSWER_MS } from './read-server.ts'
 import type { EndState, ServerChange, ServerEnd } from './server-change.ts'
 import { ruleTask } from './server-commit.ts'
 import type { ServerStep, ServerTask } from './server-task.ts'
 
-/** Servers after the first that are written at the same time. */
+/** Servers after the first that are written concurrently. */
 export const AT_ONCE = 4
 export const CANARY_S = 10
 
-/** Where one server is in a commit. */
+/** Progress of one server in a commit. */
 export interface ServerProgress {
   readonly host: string
   readonly state: 'waiting' | ServerStep | 'watching' | EndState
-  /** Rule commands sent, of all. */
+  /** Rule commands sent so far. */
   readonly done: number
   readonly of: number
   readonly detail: string
@@ -33,29 +33,32 @@ export interface WatchProgress {
   readonly host: string
   readonly leftS: number
   readonly ofS: number
-  readonly says: readonly GuardSay[]
+  readonly says: readonly GuardCheck[]
 }
 
-/** What a commit needs of the console. */
+/** Dependencies of a commit. */
 export interface CommitParts {
   /** Connection of a server. */
   readonly nodeOf: (host: string) => NodeConnection | undefined
   readonly audit: Audit
-  /** Instants for the audit, Unix ms on the source's clock. */
+  /** Time for the audit, Unix ms on the source's clock. */
   readonly nowMs: () => number
-  /** Why nothing more may be sent; undefined while it may: the operator may leave enforce while a change is sent. */
+  /**
+   * Reason why nothing more may be sent; undefined while sending is allowed: the operator may leave enforce during a
+   * commit.
+   */
   readonly stop: () => string | undefined
-  /** Whether everything was stopped: a roll-back then removes and starts nothing. */
+  /** True after a global stop: a rollback then only removes rules and starts none. */
   readonly removesOnly?: (() => boolean) | undefined
-  /** Begins the watch over the first server, before anything is sent to it; undefined where nothing is watched. */
+  /** Begins the canary watch, before anything is sent to the first server; undefined if nothing is watched. */
   readonly guard?: ((host: string) => GuardWatch | undefined) | undefined
   /** @default CANARY_S */
   readonly canaryS?: number | undefined
-  /** Cancels the watch, and what has not begun. */
+  /** Cancels the watch, and servers that have not begun. */
   readonly signal?: AbortSignal | undefined
   readonly onServer?: ((progress: ServerProgress) => void) | undefined
   readonly onWatch?: ((watch: WatchProgress | undefined) => void) | undefined
-  /** Wall ms: time that a command has, and pauses before a silent server is asked again. */
+  /** Deadline of one command, and pauses before an unresponsive server is retried, wall ms. */
   readonly answerMs?: number | undefined
   readonly pausesMs?: readonly number[] | undefined
 }
@@ -64,7 +67,7 @@ const PAUSES_MS = [500, 1_500]
 
 class Commit {
   readonly #parts: CommitParts
-  /** Why servers that got nothing yet get nothing any more. */
+  /** Reason why servers not yet written to get nothing. */
   #halted: string | undefined
 
   constructor(parts: CommitParts) {
@@ -88,15 +91,15 @@ class Commit {
     return this.#parts.signal?.aborted ? 'it was cancelled' : this.#parts.stop()
   }
 
-  /** Sends to one server; `watch` comes between the read-back and the end. */
+  /** Sends to one server; the watch runs between the read-back and the end. */
   async server(task: ServerTask, isFirst: boolean): Promise<ServerEnd> {
     const { host } = task
     const end = await this.#serverEnd(task, isFirst)
-    if (end.state !== 'done') this.#halted ??= 'an earlier server is not done'
+    if (end.state !== 'done') this.#halted ??= 'an earlier server did not complete'
     this.#say(task, end.state, end.state === 'done' ? task.of : 0, end.detail)
     if (end.state === 'not sent') return end
     if (this.#write(host, 'outcome', `${end.state}: ${end.detail}`)) return end
-    return { ...end, detail: `${end.detail}; this could not be put on record` }
+    return { ...end, detail: `${end.detail}; this could not be recorded` }
   }
 
   async #serverEnd(task: ServerTask, isFirst: boolean): Promise<ServerEnd> {
@@ -116,12 +119,12 @@ class Commit {
       answerMs: this.#parts.answerMs ?? ANSWER_MS,
       pausesMs: this.#parts.pausesMs ?? PAUSES_MS,
     })
-    // The first one was read just now; the others stood by while it was watched.
+    // The first server was read just now; the others waited while it was watched.
     const moved = isFirst ? undefined : await sender.unmoved()
     if (moved) return moved
     const watch = isFirst && (this.#parts.canaryS ?? CANARY_S) > 0 ? this.#parts.guard?.(host) : undefined
     if (!this.#write(host, 'intent', task.commands.join('\n'))) {
-      return notSent('it could not be put on record')
+      return notSent('it could not be recorded')
     }
     const wrong = await sender.send()
     if (wrong) return wrong
@@ -134,7 +137,7 @@ class Commit {
     return sender.settle()
   }
 
-  /** Why the first server is brought back; undefined when it may stay as it is. */
+  /** Reason to roll back the first server; undefined if its change may stay. */
   async #watch(task: ServerTask, watch: GuardWatch): Promise<string | undefined> {
     const { canaryS: ofS = CANARY_S, signal, onWatch } = this.#parts
     const { host } = task
@@ -145,16 +148,16 @@ class Commit {
     onWatch?.(undefined)
     const text = says.map((s) => s.text).join('; ')
     if (!this.#write(host, 'outcome', `watched: ${broken ?? 'within its limits'}${text === '' ? '' : ` (${text})`}`)) {
-      return broken ?? 'the watch could not be put on record'
+      return broken ?? 'the watch could not be recorded'
     }
     return broken ?? this.#stop()
   }
 }
 
 /**
- * Sends what each server gets, the first of them first.
+ * Sends each server its part, the first server first.
  *
- * @returns  the end state of every server, in order. What cannot be put on record is not sent.
+ * @returns  end state of every server, in order. Parts that cannot be recorded are not sent.
  */
 export async function commitTasks(tasks: readonly ServerTask[], parts: CommitParts): Promise<ServerEnd[]> {
   const commit = new Commit(parts)

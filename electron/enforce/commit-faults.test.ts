@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeConnection } from '../base/connection.ts'
 import { smallScenario } from '../../tests/node/emulated-cluster.ts'
-import { byOthers, review, ruleService, stage, standing } from '../../tests/node/rule-service.ts'
+import { asOtherUser, review, ruleService, stage, standing } from '../../tests/node/rule-service.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
 const HOSTS = ['oss01', 'oss02', 'oss03'] as const
 
-/** Three servers on which next to nothing happens. */
+/** Three nearly idle servers. */
 function three(): Scenario {
   const s = smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 1 }], { period_ms: 1000 })
   const [a] = s.oss
@@ -16,7 +16,7 @@ function three(): Scenario {
   return { ...s, oss: [...s.oss, third] }
 }
 
-/** How a command goes wrong. lost after: it was carried out, and the answer never came. */
+/** Fault of one command. lost after: it was executed, and the answer was lost. */
 type Fault = 'refused' | 'lost before' | 'lost after' | 'stalled' | 'dead before' | 'dead after' | 'rebooted after'
 const FAULTS: readonly Fault[] = [
   'refused',
@@ -28,7 +28,7 @@ const FAULTS: readonly Fault[] = [
   'rebooted after',
 ]
 
-/** A server whose n-th command of a commit goes wrong; only those of a commit are counted. */
+/** Server whose n-th command of a commit fails; only commands of a commit are counted. */
 function faulty(host: string, at: number, fault: Fault, isOn: () => boolean, timersOf: () => Iterable<string>) {
   let n = 0
   let isDead = false
@@ -55,7 +55,7 @@ function faulty(host: string, at: number, fault: Fault, isOn: () => boolean, tim
 }
 
 const WAS = ['night_batch jobid={9.*} 77', 'default * 10000']
-/** What is left on a server of the change below. */
+/** Leftovers of the change below on a server. */
 const traces = (list: readonly string[]): string[] => list.filter((l) => !WAS.includes(l))
 const AFTER = ['cap jobid={1.hog.u1} 20', 'wide jobid={3.*} 30', 'night_batch jobid={9.*} 50', 'default * 10000']
 
@@ -63,15 +63,15 @@ async function run(host: string, at: number, fault: Fault) {
   let isOn = false
   const timersOf = (): Iterable<string> => c.source.emulator.node(host)?.timers.keys() ?? []
   const { around, seen } = faulty(host, at, fault, () => isOn, timersOf)
-  const { c, desk } = await ruleService({ around }, three(), { sending: { pausesMs: [1], answerMs: 25 } })
-  for (const h of HOSTS) byOthers(c, h, 'start night_batch jobid={9.*} rate=77')
+  const { c, service } = await ruleService({ around }, three(), { sending: { pausesMs: [1], answerMs: 25 } })
+  for (const h of HOSTS) asOtherUser(c, h, 'start night_batch jobid={9.*} rate=77')
   await c.run(4)
-  stage(desk, 'start wide jobid={3.*} rate=30', 600)
-  stage(desk, 'start cap jobid={1.hog.u1} rate=20', 600)
-  stage(desk, 'change night_batch rate=50')
-  const r = review(desk)
+  stage(service, 'start wide jobid={3.*} rate=30', 600)
+  stage(service, 'start cap jobid={1.hog.u1} rate=20', 600)
+  stage(service, 'change night_batch rate=50')
+  const r = review(service)
   isOn = true
-  const done = await desk.commit('ost_io', r?.planId ?? '', r?.typed ?? '')
+  const done = await service.commit('ost_io', r?.planId ?? '', r?.typed ?? '')
   isOn = false
   return { c, done, seen }
 }
@@ -86,7 +86,7 @@ describe('a fault at any command of a commit', () => {
       let hits = 0
       for (let at = 0; at < COMMANDS; at++) {
         const { c, done, seen } = await run(host, at, fault)
-        // That was all of its commands.
+        // No command left to fail.
         if (seen.length <= at) break
         hits++
         const nodes = done.ok ? done.value.nodes : []
@@ -101,7 +101,7 @@ describe('a fault at any command of a commit', () => {
             expect(list, where).toEqual(AFTER)
             expect(timers, where).toBe(2)
           } else if (end.state === 'rolled back') {
-            // A server that lost everything has nothing of ours either.
+            // A server that was reset has no rules of Sluice either.
             expect(traces(list), where).toEqual([])
             expect(timers, where).toBe(0)
           } else if (end.state === 'failed') {
@@ -111,7 +111,7 @@ describe('a fault at any command of a commit', () => {
               ['dead before', 'dead after', 'stalled', 'lost before', 'lost after', 'rebooted after'],
               where,
             ).toContain(fault)
-            // What stands although nobody can tell is stopped by its timer: the timers stand before the rules.
+            // Rules that remain without being known are stopped by their timers: timers are made before rules.
             if (list.some((l) => /^(?:cap|wide) /.test(l))) expect(timers, where).toBe(2)
           }
           if (h !== host && end?.state !== 'not sent' && end !== undefined) expect(end.state, where).toBe('done')

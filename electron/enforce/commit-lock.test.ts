@@ -36,7 +36,7 @@ describe('one commit at a time on a cluster', () => {
 
   it('is not taken from a process that runs, here or elsewhere; other clusters are free', () => {
     open()
-    // The parent of this process runs as long as this one does.
+    // The parent of this process outlives it.
     heldBy(process.ppid, '')
     expect(lockCommits(store, 'altair')).toMatchObject({ ok: false, error: { code: 'BUSY' } })
     heldBy(1, '', 'another.machine')
@@ -44,7 +44,7 @@ describe('one commit at a time on a cluster', () => {
     expect(lockCommits(store, 'vega').ok).toBe(true)
   })
 
-  it('of a process that has ended is nobody’s, nor that of another one with its number', () => {
+  it('of a process that has ended is free, also if another one has its pid', () => {
     open()
     heldBy(2 ** 22 + 1, '1')
     expect(lockCommits(store, 'altair').ok).toBe(true)
@@ -63,14 +63,14 @@ describe('one commit at a time on a cluster', () => {
     const refused = failureOf(lockCommits(store, 'altair'))
     expect(refused).toMatchObject({
       code: 'BUSY',
-      why: expect.stringMatching(/process 4242 on name\.before, last heard of (20|21) s ago/) as string,
-      next: expect.stringMatching(/If it has ended, the lock is free (40|39) s from now/) as string,
+      why: expect.stringMatching(/process 4242 on name\.before, last renewed (20|21) s ago/) as string,
+      next: expect.stringMatching(/If it has ended, the lock expires in (40|39) s/) as string,
     })
     heldBy(4242, '17', 'name.before', Date.now() - LAPSED_MS - 1)
     expect(lockCommits(store, 'altair').ok).toBe(true)
   })
 
-  it('of an older release, of a clock that was ahead, and of a system that does not tell when processes began is not for ever', () => {
+  it('of an older release, of a clock that was ahead, and of a system without start times of processes expires', () => {
     open()
     store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state: 'busy name.before 4242 17', document: null })
     expect(lockCommits(store, 'altair').ok).toBe(true)
@@ -87,12 +87,12 @@ describe('one commit at a time on a cluster', () => {
     heldBy(process.ppid, born, thisProcess().machine, Date.now() - 100 * LAPSED_MS)
     expect(failureOf(lockCommits(store, 'altair'))).toMatchObject({
       code: 'BUSY',
-      why: expect.stringContaining('last heard of 1 h 40 min ago') as string,
+      why: expect.stringContaining('last renewed 1 h 40 min ago') as string,
       next: expect.stringContaining(`end process ${process.ppid}`) as string,
     })
   })
 
-  it('is renewed while it is held, and whoever lost it sends nothing more', () => {
+  it('is renewed while it is held, and a process that lost it sends nothing more', () => {
     vi.useFakeTimers()
     try {
       const locked = lockCommits(open(), 'altair')
@@ -100,7 +100,7 @@ describe('one commit at a time on a cluster', () => {
       const first = state()
       vi.advanceTimersByTime(3 * LAPSED_MS)
       expect(state()).not.toBe(first)
-      // Another process finds it renewed a moment ago.
+      // Another process sees that it was just renewed.
       expect(Number(state()?.split(' ').at(-1))).toBeGreaterThan(Date.now() - LAPSED_MS / 2)
       expect(locked.value.lost()).toBeUndefined()
       heldBy(77, '1', 'another.machine')

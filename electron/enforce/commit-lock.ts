@@ -1,10 +1,10 @@
 /**
- * One commit at a time on a cluster, over all processes that share a data folder: each reads the servers and then writes, and between
- * the two nobody else may.
+ * Commit lock of a cluster across all processes that share a data folder: a commit reads the servers and then writes,
+ * and no other process may write in between.
  *
- * The holder renews the lock while it works. A process of this machine that has ended holds nothing; of any other, a machine that is
- * called something else now among them, only its renewals are known, and the lock is free when they have stopped. Whoever was late
- * with them finds out before its next command that the lock is another's.
+ * The holder renews the lock while it works. A process of this machine that has ended holds nothing. Of processes of
+ * other machines, including this one under a former name, only the renewals are known: the lock is free once they stop.
+ * A holder that renews too late detects before its next command that it has lost the lock.
  */
 import { plainText } from '#core/base/plain-text.ts'
 import { formatSpan } from '#core/base/figure-text.ts'
@@ -14,20 +14,20 @@ import type { EnforcementStore } from './store.ts'
 
 const FREE = 'free'
 const planOf = (cluster: string): string => `commit of ${cluster}`
-/** Between two renewals, wall ms. */
+/** Renewal interval, wall ms. */
 const RENEWED_MS = 5_000
-/** A lock that was not renewed for so long is free, wall ms. */
+/** A lock not renewed for this long is free, wall ms. */
 export const LAPSED_MS = 60_000
 
-/** A lock that is held. */
+/** A held lock. */
 export interface CommitLock {
-  /** Why nothing more may be sent under it; undefined while it is held. */
+  /** Reason why nothing more may be sent under it; undefined while it is held. */
   readonly lost: () => Failure | undefined
   readonly release: () => void
 }
 
 type Holder = Pick<OwnLease, 'machine' | 'pid' | 'born'> & {
-  /** Unix ms of the newest renewal; undefined where an older release holds it. */
+  /** Time of the newest renewal, Unix ms; undefined if an older release holds the lock. */
   readonly renewedMs: number | undefined
 }
 
@@ -48,7 +48,7 @@ function isThisProcess({ machine, pid, born }: Holder): boolean {
   return machine === me.machine && pid === me.pid && born === me.born
 }
 
-/** Expiry of the lock. A renewal time in the future comes from a wrong clock and does not count. */
+/** True until the lock expires. A renewal time in the future comes from a wrong clock and does not count. */
 function isLeft(holder: Holder, nowMs: number): boolean {
   if (isOrphan({ ...holder, expiresMs: Infinity }, nowMs)) return true
   if (isProvenToRun(holder)) return false
@@ -56,7 +56,7 @@ function isLeft(holder: Holder, nowMs: number): boolean {
 }
 
 /**
- * Takes the lock; without a store there is nobody to share it with. Failures: BUSY, NOT_ON_RECORD.
+ * Takes the lock; without a store there is no process to share it with. Failures: BUSY, NOT_ON_RECORD.
  *
  * @param nowMs  wall clock, Unix ms.
  */
@@ -78,7 +78,7 @@ export function lockCommits(
   }
 }
 
-/** Looks up in the store if a process holds the commit lock of a cluster. */
+/** Checks in the store whether a process holds the commit lock of a cluster. */
 export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs = Date.now()): boolean {
   const holder = holderOf(plans.find(planOf(cluster))?.state ?? FREE)
   return holder !== undefined && !isLeft(holder, nowMs)
@@ -86,11 +86,11 @@ export function isCommitting({ plans }: EnforcementStore, cluster: string, nowMs
 
 function take({ plans }: EnforcementStore, cluster: string, nowMs: () => number): Result<CommitLock> {
   const id = planOf(cluster)
-  // Of no cluster, so that it is not among its plans.
+  // Stored without a cluster, so that it is not listed among the cluster's plans.
   if (!plans.find(id)) plans.keep({ id, cluster: '', atMs: nowMs(), state: FREE, document: null })
   const state = plans.find(id)?.state ?? FREE
   const holder = holderOf(state)
-  // One of this very process was not given back: it has one rule service a cluster, which sends one at a time.
+  // A lock of this process was not released: its rule service sends one commit at a time per cluster.
   const isFree = holder === undefined || isThisProcess(holder) || isLeft(holder, nowMs())
   const mine = busyState(nowMs())
   if (isFree && plans.turn(id, state, mine)) return ok(new HeldLock(plans, id, mine, nowMs))
@@ -105,15 +105,15 @@ function busy(cluster: string, holder: Holder | undefined, nowMs: number): Failu
     unaffected: 'Nothing was sent.',
     next,
   })
-  if (!holder) return refused('', 'Wait for its end, then plan again.')
+  if (!holder) return refused('', 'Wait until it has finished, then plan again.')
   const { pid, renewedMs } = holder
   const machine = plainText(holder.machine)
   const ageMs = renewedMs === undefined ? undefined : Math.max(0, nowMs - renewedMs)
-  const age = ageMs === undefined ? '' : `, last heard of ${formatSpan(ageMs)} ago`
+  const age = ageMs === undefined ? '' : `, last renewed ${formatSpan(ageMs)} ago`
   const end = isProvenToRun(holder)
     ? `If it hangs, end process ${pid}.`
-    : `If it has ended, the lock is free ${formatSpan(Math.max(0, LAPSED_MS - (ageMs ?? 0)))} from now.`
-  return refused(` (process ${pid} on ${machine}${age})`, `Wait for its end, then plan again. ${end}`)
+    : `If it has ended, the lock expires in ${formatSpan(Math.max(0, LAPSED_MS - (ageMs ?? 0)))}.`
+  return refused(` (process ${pid} on ${machine}${age})`, `Wait until it has finished, then plan again. ${end}`)
 }
 
 class HeldLock implements CommitLock {
@@ -121,7 +121,7 @@ class HeldLock implements CommitLock {
   readonly #id: string
   readonly #nowMs: () => number
   readonly #renewing: NodeJS.Timeout
-  /** As it was written last. */
+  /** State as last written. */
   #state: string
 
   constructor(plans: EnforcementStore['plans'], id: string, state: string, nowMs: () => number) {
@@ -137,12 +137,12 @@ class HeldLock implements CommitLock {
     try {
       const holder = holderOf(this.#plans.find(this.#id)?.state ?? FREE)
       if (holder && isThisProcess(holder)) return undefined
-      const by = holder ? `process ${holder.pid} on ${plainText(holder.machine)} took it` : 'it was given back'
-      why = `this process no longer holds the lock of commits: ${by}`
+      const by = holder ? `process ${holder.pid} on ${plainText(holder.machine)} took it` : 'it was released'
+      why = `this process no longer holds the commit lock: ${by}`
     } catch (e) {
-      why = `whether this process still holds the lock of commits cannot be read: ${e instanceof Error ? e.message : String(e)}`
+      why = `the commit lock cannot be read: ${e instanceof Error ? e.message : String(e)}`
     }
-    return { code: 'LOCK_LOST', what: 'Nothing more is sent', why, next: 'Look at the rules, then plan again.' }
+    return { code: 'LOCK_LOST', what: 'Nothing more is sent', why, next: 'Check the rules, then plan again.' }
   }
 
   readonly release = (): void => {
@@ -150,7 +150,7 @@ class HeldLock implements CommitLock {
     try {
       this.#plans.turn(this.#id, this.#state, FREE)
     } catch {
-      // The record takes nothing now; it is free to this process, and to all when this one ends.
+      // The store cannot be written now; the lock is free to this process, and to all when this one ends.
     }
   }
 
@@ -159,7 +159,7 @@ class HeldLock implements CommitLock {
     try {
       if (this.#plans.turn(this.#id, this.#state, next)) this.#state = next
     } catch {
-      // Tried again; who takes it after a minute of this is found out before the next command.
+      // Retried; if another process takes it after a minute of this, that is detected before the next command.
     }
   }
 }

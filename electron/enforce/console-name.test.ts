@@ -4,7 +4,7 @@ import { consoleName, consoleTag, consoleUnit, isOfSession, newSession } from '.
 import { isUnit } from './expiry-spec.ts'
 
 describe('the name of a unit', () => {
-  it('carries the console, whoever works there, within the grammar of units', () => {
+  it('carries the console, for any user, within the grammar of units', () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -33,7 +33,7 @@ describe('the name of a unit', () => {
     expect(consoleName(`sluice-lease-${consoleTag(user)}-0000a1-7`)).toBe(said)
   })
 
-  it('of an older release, or of the timer of a rule, says no more than there is', () => {
+  it('of an older release, or of the timer of a rule, has no console', () => {
     expect(consoleName('sluice-lease-3fa2b1-4')).toBe('another console')
     expect(consoleUnit('sluice-lease-3fa2b1-md-4')).toMatchObject({ console: '', session: '3fa2b1' })
     expect(consoleUnit('sluice-3fa2b1-2')).toBeUndefined()

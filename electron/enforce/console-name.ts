@@ -1,22 +1,22 @@
 /**
- * The console that made a timer, told by the name of its unit, so that another console can say whose it is:
- * `sluice-lease-USER--HOST-SESSION-N` for a lease, `sluice-stop-…` and `sluice-take-…` for the timer that covers rules while they are
- * removed by a stop or a take-over.
+ * Names of timer units that identify the console that made them, so that another console can show whose they are:
+ * `sluice-lease-USER--HOST-SESSION-N` for a lease, `sluice-stop-…` and `sluice-take-…` for the timer that covers rules
+ * while they are removed by a stop or a take-over.
  */
 import { randomBytes } from 'node:crypto'
 
-/** What a unit was made for. */
+/** Purpose of a unit. */
 export type UnitPurpose = 'lease' | 'stop' | 'take'
 
 export interface ConsoleUnit {
   readonly purpose: UnitPurpose
-  /** `user@host` as far as the grammar of units carries it; empty for one that does not say. */
+  /** `user@host` as far as the grammar of units allows; empty if the name has none. */
   readonly console: string
-  /** Tells one start of a console from the next. */
+  /** Distinguishes one start of a console from the next. */
   readonly session: string
 }
 
-/** Within the 63 characters of a unit there must be room for the purpose, the session and a number. */
+/** The 63 characters of a unit name must also hold the purpose, the session and a number. */
 const USER_MOST = 10
 const HOST_MOST = 16
 
@@ -28,20 +28,21 @@ const word = (text: string, most: number): string =>
     .slice(0, most)
     .replace(/^[-_]+|[-_]+$/g, '') || 'unknown'
 
-/** The part of a unit that names a console. @param user  `user@host`, as the audit has it. */
+/** Part of a unit name that identifies a console. @param user  `user@host`, as in the audit. */
 export function consoleTag(user: string): string {
   const at = user.lastIndexOf('@')
-  const [name, host] = [user.slice(0, Math.max(0, at)), user.slice(at + 1).split('.')[0] ?? '']
+  const name = user.slice(0, Math.max(0, at))
+  const host = user.slice(at + 1).split('.')[0] ?? ''
   return `${word(name, USER_MOST)}--${word(host, HOST_MOST)}`
 }
 
-/** What tells the timers of one start of a console from those of another. */
+/** Session id that distinguishes the timers of one start of a console from those of another. */
 export const newSession = (user: string): string => `${consoleTag(user)}-${randomBytes(3).toString('hex')}`
 
 const UNIT =
   /^sluice-(lease|stop|take)-(?:([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)--([A-Za-z0-9_](?:-?[A-Za-z0-9_])*)-([0-9a-f]{6})|([A-Za-z0-9]+))(?:-md)?-\d+$/
 
-/** Reads the name of a unit; undefined for the timer of a rule. */
+/** Parses the name of a unit; undefined for the timer of a rule. */
 export function consoleUnit(unit: string): ConsoleUnit | undefined {
   const [, purpose, user, host, own, older = ''] = UNIT.exec(unit) ?? []
   if (purpose === undefined) return undefined
@@ -52,12 +53,12 @@ export function consoleUnit(unit: string): ConsoleUnit | undefined {
   }
 }
 
-/** For people. */
+/** Name of a console, for people. */
 export const consoleName = (unit: string): string => {
   const known = consoleUnit(unit)
   return known === undefined || known.console === '' ? 'another console' : known.console
 }
 
-/** Whether a unit was made by the console of a session, `USER--HOST-HEX` or its last part. */
+/** True for a unit made by the console of a session, `USER--HOST-HEX` or its last part. */
 export const isOfSession = (unit: string, session: string): boolean =>
   consoleUnit(unit)?.session === (session.split('-').at(-1) ?? '')

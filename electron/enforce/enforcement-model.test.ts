@@ -34,7 +34,7 @@ interface Step {
   readonly afterMs: number
 }
 
-/** A minute and a quarter after the last step, when every lease has come to its end or was renewed. */
+/** Ends 75 s after the last step, when every lease has expired or was renewed. */
 async function play(steps: readonly Step[]): Promise<World> {
   const world = new World(['ada@desk', 'eve@far'])
   const running: Promise<void>[] = []
@@ -50,7 +50,7 @@ async function play(steps: readonly Step[]): Promise<World> {
   return world
 }
 
-/** Rows of a machine in the document: from, to. */
+/** Rows of a state machine in the document: from, to. */
 function transitions(machine: string): [string, string][] {
   const text = readFileSync(new URL('../../docs/enforcement-model.md', import.meta.url), 'utf8')
   const part = text.split(/^## /m).find((p) => p.startsWith(machine)) ?? ''
@@ -93,7 +93,7 @@ describe('two consoles on one cluster', () => {
     )
   })
 
-  it('enforce, renew and commit as the document says', async () => {
+  it('enforce, renew and commit as documented', async () => {
     const world = await play([
       { who: 0, what: 'enforce', afterMs: 5_000 },
       { who: 1, what: 'commit', afterMs: 40_000 },

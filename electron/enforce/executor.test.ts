@@ -94,7 +94,7 @@ describe('a plan', () => {
 describe('a command that fails', () => {
   it('does not keep the others from being sent, and the server is quoted', async () => {
     await applyPlan(node, planRules('oss01', [], [B]), audit, 0)
-    // B is started a second time, as by somebody else between reading and writing.
+    // B is started a second time, as if by another user between reading and writing.
     const applied = await applyPlan(node, planRules('oss01', [], [A, { ...B, rate: 99 }, C]), audit, 0)
     expect(applied.state).toBe('failed')
     expect(applied.detail).toContain(`${B.name}: error: set_param: setting `)

@@ -1,7 +1,8 @@
 /**
- * Applies a plan to one server: audit first, one assignment per lctl call, then the rules are read back and compared.
+ * Applies a plan to one server: records it in the audit first, writes one assignment per lctl call, then reads the
+ * rules back and compares.
  *
- * A failed command does not leave the others unapplied; the end state is known by reading, never assumed.
+ * A failed command does not keep the others from being applied; the end state is read, never assumed.
  */
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -10,33 +11,36 @@ import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import { SERVICES } from '../base/service.ts'
-import { underTimer } from '../base/under-timer.ts'
-import { ask, TIMER_GONE } from './ask.ts'
+import { whileTimerExists } from '../base/while-timer-exists.ts'
+import { ask, GUARD_TIMER_GONE } from './send-command.ts'
 import type { Audit } from '../base/audit.ts'
 
 export interface Applied {
   /** applied: the read-back equals the plan; failed: it does not; unknown: it could not be read. */
   readonly state: 'applied' | 'failed' | 'unknown'
-  /** For people: what the server answered, or that the read-back is equal. */
+  /** For people: the server's error messages, or that the read-back is equal. */
   readonly detail: string
   /** Rules as read back; undefined when unknown. */
   readonly rules: readonly RuleLine[] | undefined
   readonly rulesText: string
-  /** Whether a command was not carried out because the timer that covers the rules is gone. */
+  /** Set if a command was not executed because the timer that covers the rules is gone. */
   readonly isUncovered?: boolean
-  /** Resolves when commands have ended that were not answered in time and may act until then. */
+  /** Resolves when commands that were not answered in time have ended; they may act until then. */
   readonly late?: Promise<unknown> | undefined
 }
 
-/** Time that one command has, wall ms. */
+/** Deadline of one command, wall ms. */
 const ANSWER_MS = 10_000
 
 export interface ApplyOptions {
-  /** Parameter that the rules are written to. @default that of data RPCs */
+  /** Parameter that the rules are written to. @default the one of data RPCs */
   readonly parameter?: string
-  /** Why nothing may be made or tightened now; asked before each such command. Rules are stopped whatever it says. */
+  /** Reason why no rule may be started or tightened now; checked before each such command. Stops are always sent. */
   readonly may?: (() => string | undefined) | undefined
-  /** File of the timer that covers the rules: what makes or tightens one is carried out only while the timer waits. */
+  /**
+   * File of the timer that covers the rules: commands that start or tighten a rule are executed only while the timer
+   * waits.
+   */
   readonly timerFile?: string | undefined
   readonly answerMs?: number
 }
@@ -46,9 +50,9 @@ const lastLine = (r: ExecResult): string => r.stderr.trim().split('\n').at(-1) ?
 /**
  * Sends the plan's commands in order and reads the rules back. A server that does not answer one of them gets no more.
  *
- * @param nowMs  instant for the audit, Unix ms on the source's clock.
- * @throws       when the audit cannot be written. Before the commands nothing was sent then; after them only the outcome is
- *               not on record, and the next reading tells what stands.
+ * @param nowMs  time for the audit, Unix ms on the source's clock.
+ * @throws       if the audit cannot be written. Before the commands: nothing was sent. After them: only the outcome is
+ *               not recorded, and the next reading shows the rules in force.
  */
 export async function applyPlan(
   node: NodeConnection,
@@ -62,9 +66,9 @@ export async function applyPlan(
   let late: Promise<unknown> | undefined
   const commands = plan.commands.map((c) => {
     const command = setParamCommand(parameter, c.value)
-    return c.verb === 'stop' || timerFile === undefined ? command : underTimer(timerFile, command)
+    return c.verb === 'stop' || timerFile === undefined ? command : whileTimerExists(timerFile, command)
   })
-  // What only takes rules away is not kept waiting by a record that cannot be written.
+  // Removals do not wait for a record that cannot be written.
   const isRemoval = plan.commands.every((c) => c.verb === 'stop')
   const record = (kind: 'intent' | 'outcome', text: string): void => {
     if (isRemoval) audit.note(nowMs, plan.server, kind, text)
@@ -79,7 +83,7 @@ export async function applyPlan(
     }
     const answer = await ask(node, commands[i] as string, answerMs)
     if (answer.kind === 'done') continue
-    isUncovered ||= answer.kind === 'refused' && answer.why === TIMER_GONE
+    isUncovered ||= answer.kind === 'refused' && answer.why === GUARD_TIMER_GONE
     complaints.push(`${c.rule}: ${answer.kind === 'lost' ? 'the server did not answer' : answer.why}`)
     if (answer.kind === 'late') {
       late = answer.pending
@@ -90,7 +94,7 @@ export async function applyPlan(
     record('outcome', `unknown: ${detail}`)
     return { state: 'unknown', detail, rules: undefined, rulesText: '', isUncovered, late }
   }
-  // It may still act: what the rules are now says nothing of what they will be.
+  // A late command may still act: the rules read now may change.
   if (late) return unknown(complaints.join('; '))
   const read = await within(node.exec(getParamCommand(parameter)), answerMs)
   if (!read.ok) return unknown('the read-back was not answered')

@@ -1,10 +1,10 @@
 /**
- * Timer commands read back from their text: for the closed list of remote commands, which lets through what this program renders and
- * nothing else, and says how root is reached on the server at hand.
+ * Parses timer commands from their text: for the closed list of remote commands, which lets through only what this
+ * program renders, and determines how root is reached on the server.
  */
 import type { QueueChoice } from '#core/control/rule-edit.ts'
 import type { TimerKind } from '../base/connection.ts'
-import { endTimerCommand, listTimersCommand, makeTimerCommand, PLAIN_WORDS, type RootWords } from './expiry.ts'
+import { endTimerCommand, listTimersCommand, makeTimerCommand, PLAIN_WORDS, type RootCommands } from './expiry.ts'
 import type { TimerSpec, TimerStop } from './expiry-spec.ts'
 
 export type TimerCommand =
@@ -14,8 +14,8 @@ export type TimerCommand =
 
 const KINDS = ['systemd', 'shell', 'helper'] as const
 
-/** A timer command as text; undefined when it is out of bounds. */
-export function timerCommandText(c: TimerCommand, root: RootWords = PLAIN_WORDS): string | undefined {
+/** Renders a timer command; undefined if it is out of bounds. */
+export function timerCommandText(c: TimerCommand, root: RootCommands = PLAIN_WORDS): string | undefined {
   const text =
     c.verb === 'make'
       ? makeTimerCommand(c.kind, c.timer, root)
@@ -51,7 +51,10 @@ function stopsIn(kind: TimerKind, rest: string): TimerStop[] {
   )
 }
 
-/** Reads a timer command, rendered with plain words. Whatever it makes of a text counts only when that renders to the same text. */
+/**
+ * Parses a timer command that was rendered without sudo. A text is accepted only if its parsed form renders to the same
+ * text.
+ */
 export function readTimerCommand(text: string): TimerCommand | undefined {
   const candidates = KINDS.flatMap((kind): TimerCommand[] => {
     const made = HEADS[kind].exec(text)?.groups

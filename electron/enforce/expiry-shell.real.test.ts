@@ -19,7 +19,7 @@ beforeEach(() => {
   folder = scratch()
   mkdirSync(join(folder, 'sbin'))
   lctl = join(folder, 'sbin', 'lctl')
-  // Stands in for lctl: writes down what it was told, word for word.
+  // Fake lctl: logs its arguments verbatim.
   writeFileSync(lctl, `#!/bin/sh\nprintf '%s|' "$@" >>'${folder}/log'; echo >>'${folder}/log'\n`)
   chmodSync(lctl, 0o755)
   unit = `sluice-test-${process.pid}-${++number}`
@@ -52,7 +52,7 @@ const isRunning = (pid: number | undefined): boolean => {
   }
 }
 
-/** The process that a timer waits for. */
+/** The sleep process of a timer. */
 const sleepOf = (pid: number | undefined): number => {
   const children = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
     .trim()
@@ -68,7 +68,7 @@ describe.skipIf(!hasProc).each(shells)('a detached timer under %s', (shell) => {
     return { stdout: r.stdout, code: r.status }
   }
 
-  it('stops what it was told, queue by queue, when its time has come', async () => {
+  it('stops its rules, queue by queue, when its time has come', async () => {
     const stops = [
       { parameter: OST, queue: 'reg' as const, name: 'hog' },
       { parameter: 'mds.MDS.mdt.nrs_tbf_rule', queue: 'both' as const, name: 'ab_0123456789' },
@@ -94,7 +94,7 @@ describe.skipIf(!hasProc).each(shells)('a detached timer under %s', (shell) => {
     expect(listed?.leftS).toBeGreaterThan(500)
     const sleep = sleepOf(listed?.pid)
     expect(run(end()).code).toBe(0)
-    // A signal that was sent is not yet a process that has ended.
+    // A signal that was sent does not mean a process that has ended.
     await until(() => !isRunning(listed?.pid) && !isRunning(sleep))
     expect(mine(run(list).stdout)).toEqual([])
     expect(run(end()).code).toBe(5)
@@ -107,7 +107,7 @@ describe.skipIf(!hasProc)('a detached timer', () => {
   const run = (command: string, env: NodeJS.ProcessEnv = process.env): string =>
     execFileSync('/bin/sh', ['-c', command], { encoding: 'latin1', env })
 
-  it('goes on after HUP, INT, QUIT and PIPE', async () => {
+  it('keeps running after HUP, INT, QUIT and PIPE', async () => {
     const pid = Number(run(make(600)))
     for (const signal of ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGPIPE'] as const) process.kill(pid, signal)
     expect(mine(run(list))).toMatchObject([{ unit, pid }])
@@ -141,9 +141,9 @@ describe.skipIf(!hasProc)('a detached timer', () => {
     expect(mine(run(list))).toHaveLength(1)
   })
 
-  it('is not taken for one of ours when somebody only dresses a process like it', () => {
+  it('is not confused with a process that only imitates its arguments', () => {
     const line = `/proc/1 0 sh -c sluice-expiry ${unit} 99 9 ${OST} reg hog \n10.00 10.00\n`
-    // Of another login it is listed, and is no proof.
+    // Of another login it is listed, but proves nothing.
     expect(mine(line)).toMatchObject([{ isOwn: false }])
     expect(mine(line.replace('sh -c', 'vi x'))).toEqual([])
     expect(mine(line.replace('hog', '$(id)'))).toEqual([])

@@ -1,14 +1,15 @@
 /**
- * The expiry timer of a server with systemd: a transient timer of the manager, which outlives everything but a reboot, and a reboot
- * takes the rules, too.
+ * Expiry timer of a server with systemd: a transient timer of the manager, which outlives everything but a reboot, and
+ * a reboot removes the rules, too.
  *
- * AccuracySec: without it a timer may fire a minute late. --collect: a stop that failed must not leave a unit behind; it needs systemd
- * 236 (2017), and older ones are for the detached shell. Neither `$` nor `%` may come in, since systemd gives both a meaning.
+ * AccuracySec: without it a timer may fire a minute late. --collect: a failed stop must not leave a unit behind; it
+ * needs systemd 236 (2017), older ones use the detached shell. Neither `$` nor `%` may occur, since systemd expands
+ * both.
  */
 import { setParamCommand, shellQuote } from '#core/lustre/lctl.ts'
 import { stopValue, type TimerSpec } from './expiry-spec.ts'
 
-/** First release that knows --collect. */
+/** First release that supports --collect. */
 export const SYSTEMD_LEAST = 236
 
 export function makeSystemdTimer({ unit, seconds, stops }: TimerSpec, lctl: string): string {
@@ -18,26 +19,44 @@ export function makeSystemdTimer({ unit, seconds, stops }: TimerSpec, lctl: stri
   return `systemd-run --on-active=${seconds}s --timer-property=AccuracySec=1s --unit=${unit} --collect ${run}`
 }
 
-/** The file that systemd (230 and later) keeps of a transient timer: it goes when the timer is stopped or has fired. */
+/**
+ * File that systemd (230 and later) keeps for a transient timer: it is removed when the timer is stopped or has fired.
+ */
 export const systemdTimerFile = (unit: string): string => `/run/systemd/transient/${unit}.timer`
 
 export const endSystemdTimer = (unit: string): string => `systemctl stop ${unit}.timer`
 
 /**
- * `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between releases. --all: the
- * service of a waiting timer is inactive, and of units that a pattern names systemctl leaves out inactive ones.
+ * `show` prints properties, in the same form since systemd 209; `list-timers` is for people and differs between
+ * releases. --all: the service of a waiting timer is inactive, and for patterns systemctl omits inactive units.
  */
 export const LIST_SYSTEMD_TIMERS =
   "systemctl show --all --property=Id,ActiveState,SubState,NextElapseUSecMonotonic,ExecStart 'sluice-*.timer' 'sluice-*.service'; " +
   'cat /proc/uptime'
 
 const SPAN_S: Readonly<Record<string, number>> = {
-  ...{ y: 31_557_600, year: 31_557_600, years: 31_557_600, month: 2_629_800, months: 2_629_800 },
-  ...{ w: 604_800, week: 604_800, weeks: 604_800, d: 86_400, day: 86_400, days: 86_400 },
-  ...{ h: 3600, hr: 3600, min: 60, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6 },
+  y: 31_557_600,
+  year: 31_557_600,
+  years: 31_557_600,
+  month: 2_629_800,
+  months: 2_629_800,
+  w: 604_800,
+  week: 604_800,
+  weeks: 604_800,
+  d: 86_400,
+  day: 86_400,
+  days: 86_400,
+  h: 3600,
+  hr: 3600,
+  min: 60,
+  m: 60,
+  s: 1,
+  ms: 1e-3,
+  us: 1e-6,
+  µs: 1e-6,
 }
 
-/** A timespan as systemd prints one, `1d 2h 3min 4.5s`, in seconds; undefined for `infinity` and what is none. */
+/** Parses a timespan as systemd prints it, `1d 2h 3min 4.5s`, in seconds; undefined for `infinity` and invalid text. */
 export function spanSeconds(text: string): number | undefined {
   let sum = 0
   const parts = text.trim().split(/\s+/)
@@ -50,7 +69,10 @@ export function spanSeconds(text: string): number | undefined {
   return sum
 }
 
-/** Arguments of a timer that the helper on a server made: `PARAMETER QUEUE NAME ...`; undefined for any other command line. */
+/**
+ * Arguments of a timer made by the helper on a server: `PARAMETER QUEUE NAME ...`; undefined for any other command
+ * line.
+ */
 export function helperStops(command: string): string | undefined {
   const at = command.indexOf(HELPER_CALL)
   const end = command.indexOf(' ;', at)
@@ -58,7 +80,7 @@ export function helperStops(command: string): string | undefined {
 }
 const HELPER_CALL = '/sluice-rule fire '
 
-/** Timers that wait: unit, uptime at which each fires, and the command line it runs as systemd prints it. */
+/** Parses waiting timers: unit, uptime at which each fires, and the command line it runs as systemd prints it. */
 export function readSystemdTimers(
   stdout: string,
 ): { readonly unit: string; readonly at: number | undefined; readonly command: string }[] {

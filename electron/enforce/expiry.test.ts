@@ -75,7 +75,7 @@ describe('a timer command', () => {
     }
   })
 
-  it('does not take a program for lctl that is none', () => {
+  it('does not accept a program other than lctl', () => {
     for (const lctl of ['/bin/sh', 'lctl;id', '/x y/lctl', '../lctl', '$(id)/lctl']) {
       expect(makeTimerCommand('shell', spec(), { lctl, sudo: false }), lctl).toMatchObject({ ok: false })
     }
@@ -86,7 +86,8 @@ describe('a timer command', () => {
 
   it('with a thousand rules still fits into a command line', () => {
     const stops = Array.from({ length: 1000 }, (_, i) => ({
-      ...{ parameter: 'mds.MDS.mdt_readpage.nrs_tbf_rule', queue: 'both' as const },
+      parameter: 'mds.MDS.mdt_readpage.nrs_tbf_rule',
+      queue: 'both' as const,
       name: `ab_${String(i).padStart(10, '0')}`,
     }))
     for (const kind of kinds) expect(text(kind, spec({ stops })).length).toBeLessThan(120 << 10)
@@ -125,7 +126,7 @@ describe('the closed list', () => {
           const i = at % (rendered.length + 1)
           const altered = rendered.slice(0, i) + extra + rendered.slice(i)
           const read = readTimerCommand(altered)
-          // A longer number or name is another command of ours; whatever it is, it renders to that very text.
+          // A longer number or name is another valid command; in any case it renders to that very text.
           if (read) expect(timerCommandText(read)).toBe(altered)
         },
       ),
@@ -194,7 +195,7 @@ ExecStart={ path=/usr/bin/sh ; argv[]=/usr/bin/sh -c lctl set_param ${OST}='reg 
     ])
   })
 
-  it('is read whatever stands in it', () => {
+  it('is parsed whatever it contains', () => {
     fc.assert(
       fc.property(fc.constantFrom(...kinds), fc.string({ unit: anyCharacter, maxLength: 400 }), (kind, junk) => {
         expect(Array.isArray(parseTimers(kind, junk))).toBe(true)
@@ -262,10 +263,8 @@ describe('timers on an emulated server', () => {
 })
 
 it('a stop of both queues covers either, and one queue does not cover both', () => {
-  const [reg, both] = [
-    { parameter: OST, queue: 'reg' as const, name: 'a' },
-    { parameter: OST, queue: 'both' as const, name: 'a' },
-  ]
+  const reg = { parameter: OST, queue: 'reg' as const, name: 'a' }
+  const both = { parameter: OST, queue: 'both' as const, name: 'a' }
   expect(covers({ stops: [both] }, [reg])).toBe(true)
   expect(covers({ stops: [reg] }, [both])).toBe(false)
   expect(stopOf(OST, stopValue(reg))).toEqual(reg)

@@ -1,9 +1,9 @@
 /**
- * Timers on a server that stop rules of ours, by how a server keeps them: the command that makes one, the one that ends it, the one
- * that lists ours, and how its answer is read.
+ * Expiry timers on a server that stop rules of Sluice, by the mechanism of the server: commands that make, end and list
+ * them, and the parser of the list.
  *
- * A timer is made before the rules it stops, and is there only when it is listed. It names rules and nothing else; stopping one that
- * is gone is success on a server, so a timer may fire late, early or twice and does no harm.
+ * A timer is made before the rules it stops, and counts only once it is listed. It names rules and nothing else;
+ * stopping a rule that is gone succeeds on a server, so a timer may fire late, early or twice without harm.
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { QueueChoice } from '#core/control/rule-edit.ts'
@@ -24,23 +24,23 @@ import {
 export interface FoundTimer {
   readonly unit: string
   readonly stops: readonly TimerStop[]
-  /** Until it fires; undefined: not known. */
+  /** Seconds until it fires; undefined if unknown. */
   readonly leftS: number | undefined
-  /** Process of a detached shell. */
+  /** pid of a detached shell. */
   readonly pid?: number | undefined
   /** false: a process of another login, which proves nothing and cannot be ended. */
   readonly isOwn: boolean
-  /** A path that is there as long as the timer waits; undefined where the server has none. */
+  /** Path that exists as long as the timer waits; undefined if the server has none. */
   readonly file?: string | undefined
 }
 
-/** How commands that need root are called inside a detached shell, which no later step can put a `sudo` before. */
-export interface RootWords {
+/** Root commands as called inside a detached shell, to which no later step can add a `sudo`. */
+export interface RootCommands {
   /** For example `/usr/sbin/lctl`. */
   readonly lctl: string
   readonly sudo: boolean
 }
-export const PLAIN_WORDS: RootWords = { lctl: 'lctl', sudo: false }
+export const PLAIN_WORDS: RootCommands = { lctl: 'lctl', sudo: false }
 
 const refuse = (why: string): Result<never> =>
   fail({
@@ -60,37 +60,37 @@ const noTimers = (): Result<never> =>
     next: 'Allow systemd-run in sudoers, install the helper, or accept that the rule ends with this console only.',
   })
 
-const wordsOf = ({ lctl, sudo }: RootWords): string => (sudo ? `sudo -n ${lctl}` : lctl)
+const wordsOf = ({ lctl, sudo }: RootCommands): string => (sudo ? `sudo -n ${lctl}` : lctl)
 const plainArguments = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
 
 /**
- * The command that makes a timer. Failures: TIMER_REFUSED (a name, a time or a number out of bounds), NO_TIMERS.
+ * Command that makes a timer. Failures: TIMER_REFUSED (a name, a time or a number out of bounds), NO_TIMERS.
  *
  * @param root  for the detached shell: how lctl is called when it fires.
  */
-export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootWords = PLAIN_WORDS): Result<string> {
+export function makeTimerCommand(kind: TimerKind, t: TimerSpec, root: RootCommands = PLAIN_WORDS): Result<string> {
   const fault = faultOf(t)
   if (fault !== undefined) return refuse(fault)
-  if (!isLctl(root.lctl)) return refuse('the path of lctl is none')
+  if (!isLctl(root.lctl)) return refuse('the path of lctl is not valid')
   if (kind === 'systemd') return ok(makeSystemdTimer(t, root.lctl))
   if (kind === 'shell') return ok(makeShellTimer(t, wordsOf(root)))
   if (kind === 'helper') return ok(`sluice-rule expire ${t.seconds} ${t.unit} ${t.stops.map(plainArguments).join(' ')}`)
   return noTimers()
 }
 
-/** The file of a timer that is yet to be made, where its name tells it. */
+/** File of a timer that is yet to be made, if its name determines it. */
 export const fileOfTimer = (kind: TimerKind, unit: string): string | undefined =>
   kind === 'systemd' && isUnit(unit) ? systemdTimerFile(unit) : undefined
 
-/** The command that ends a timer; exit 5 where there is none. Failures: those of making one. */
+/** Command that ends a timer; exit 5 if it does not exist. Failures: those of making one. */
 export function endTimerCommand(kind: TimerKind, unit: string): Result<string> {
-  if (!isUnit(unit)) return refuse('its name is not one of ours')
+  if (!isUnit(unit)) return refuse('its name is not a Sluice timer name')
   if (kind === 'systemd') return ok(endSystemdTimer(unit))
   if (kind === 'shell') return ok(endShellTimer(unit))
   return kind === 'helper' ? ok(`sluice-rule end ${unit}`) : noTimers()
 }
 
-/** The command that lists our timers. It changes nothing. Failures: NO_TIMERS. */
+/** Command that lists Sluice's timers. It changes nothing. Failures: NO_TIMERS. */
 export function listTimersCommand(kind: TimerKind): Result<string> {
   if (kind === 'systemd') return ok(LIST_SYSTEMD_TIMERS)
   if (kind === 'shell') return ok(LIST_SHELL_TIMERS)
@@ -99,8 +99,8 @@ export function listTimersCommand(kind: TimerKind): Result<string> {
 
 const UPTIME = /^(\d+(?:\.\d+)?) \d+(?:\.\d+)?$/m
 
-/** `PARAMETER QUEUE NAME ...`; undefined when it is anything else. */
-function stopsOfWords(text: string): TimerStop[] | undefined {
+/** Parses `PARAMETER QUEUE NAME ...`; undefined for anything else. */
+function parseStops(text: string): TimerStop[] | undefined {
   const words = text.split(' ')
   const stops: TimerStop[] = []
   for (let i = 0; i < words.length; i += 3) {
@@ -113,7 +113,9 @@ function stopsOfWords(text: string): TimerStop[] | undefined {
 
 const STOP_VALUE = /=["'\\]*(?:(reg|hp) )?stop ([A-Za-z0-9_]{1,15})(?![A-Za-z0-9_])/y
 
-/** Rules that a command line stops, however its words are quoted. Time grows with its length: a server may print what it likes. */
+/**
+ * Rules that a command line stops, however its words are quoted. Linear in its length, as a server may print anything.
+ */
 function stopsOfCommand(text: string): TimerStop[] {
   const found: { readonly at: number; readonly stop: TimerStop }[] = []
   for (const parameter of PARAMETERS) {
@@ -129,33 +131,33 @@ function stopsOfCommand(text: string): TimerStop[] {
 
 const HELPER_LINE = /^timer (\S+) (\d+) (.*)$/
 
-/** Reads what `listTimersCommand` printed. Lines of anything else are skipped; two of one name are one. */
+/** Parses the output of `listTimersCommand`. Other lines are skipped; two of the same name count once. */
 export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
   const up = UPTIME.exec(stdout)?.[1]
   const left = (at: number | undefined): number | undefined =>
     at === undefined || up === undefined ? undefined : Math.max(0, at - Number(up))
   const found = new Map<string, FoundTimer>()
   const add = (t: FoundTimer): void => {
-    // One of another login must not hide ours.
+    // A timer of another login must not hide Sluice's own.
     if (isUnit(t.unit) && (t.isOwn || !found.has(t.unit)) && !found.get(t.unit)?.isOwn) found.set(t.unit, t)
   }
   if (kind === 'systemd' || kind === 'helper') {
     for (const { unit, at, command } of readSystemdTimers(stdout)) {
       const words = helperStops(command)
-      const stops = words === undefined ? stopsOfCommand(command) : (stopsOfWords(words) ?? [])
+      const stops = words === undefined ? stopsOfCommand(command) : (parseStops(words) ?? [])
       add({ unit, stops, leftS: left(at), isOwn: true, file: systemdTimerFile(unit) })
     }
   }
   if (kind === 'shell') {
     for (const { pid, isOwn, unit, at, rest } of readShellTimers(stdout)) {
-      const stops = stopsOfWords(rest)
+      const stops = parseStops(rest)
       if (stops) add({ unit, stops, leftS: left(at), pid, isOwn, file: `/proc/${pid}` })
     }
   } else if (kind === 'helper') {
-    // Of a server without systemd, where the helper keeps the time itself.
+    // Server without systemd: the helper keeps the time itself.
     for (const line of stdout.split('\n')) {
       const m = HELPER_LINE.exec(line)
-      const stops = m && stopsOfWords(m[3] ?? '')
+      const stops = m && parseStops(m[3] ?? '')
       if (m && stops) add({ unit: m[1] ?? '', stops, leftS: left(Number(m[2])), isOwn: true })
     }
   }
@@ -164,35 +166,35 @@ export function parseTimers(kind: TimerKind, stdout: string): FoundTimer[] {
 
 const keyOf = (s: TimerStop): string => `${s.parameter} ${s.queue} ${s.name}`
 
-/** Whether a listed timer stops all that one was to stop; one of both queues stops either. */
+/** True if a listed timer stops everything in `wanted`; a stop of both queues covers either. */
 export function covers(found: Pick<FoundTimer, 'stops'>, wanted: readonly TimerStop[]): boolean {
   const there = new Set(found.stops.map(keyOf))
   return wanted.every((s) => there.has(keyOf(s)) || there.has(keyOf({ ...s, queue: 'both' })))
 }
 
-/** A server that has not answered by then is taken for silent, wall ms. */
+/** Deadline after which a server counts as unresponsive, wall ms. */
 export const ANSWER_MS = 30_000
-/** Longest list of timers that is looked at, bytes: a hundred timers of a thousand rules. */
+/** Longest list of timers that is parsed, bytes: a hundred timers of a thousand rules. */
 const LIST_MOST = 8 << 20
 
-/** What a server says of its timers. */
+/** Timers of a server. */
 export interface TimerList {
   readonly timers: readonly FoundTimer[]
-  /** Time since the server started, s: a reboot takes its timers and its rules. */
+  /** Uptime of the server, s: a reboot removes its timers and its rules. */
   readonly upS: number
 }
 
 /**
- * The timers of ours on a server. Failures: NO_TIMERS, TIMERS_UNREADABLE.
+ * Reads Sluice's timers on a server. Failures: NO_TIMERS, TIMERS_UNREADABLE.
  *
- * An empty list is believed only when the answer has its end, the server's uptime.
+ * An empty list is accepted only if the answer is complete, ending with the server's uptime.
  */
 export async function readTimers(node: NodeConnection, answerMs = ANSWER_MS): Promise<Result<FoundTimer[]>> {
   const read = await readTimerList(node, answerMs)
   return read.ok ? ok([...read.value.timers]) : read
 }
 
-/** The same with the server's uptime. */
+/** Same as readTimers, with the server's uptime. */
 export async function readTimerList(node: NodeConnection, answerMs = ANSWER_MS): Promise<Result<TimerList>> {
   const kind = node.timers ?? 'systemd'
   const command = listTimersCommand(kind)
@@ -212,7 +214,10 @@ export async function readTimerList(node: NodeConnection, answerMs = ANSWER_MS):
   })
 }
 
-/** Looks whether a timer that was just made is there, stops what it must and fires in time. Failures: those of reading; TIMER_MISSING. */
+/**
+ * Checks that a timer that was just made is listed, stops what it must and fires in time. Failures: those of reading;
+ * TIMER_MISSING.
+ */
 export async function verifyTimer(node: NodeConnection, t: TimerSpec): Promise<Result<FoundTimer>> {
   const missing = (why: string): Result<never> =>
     fail({

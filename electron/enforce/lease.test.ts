@@ -6,7 +6,7 @@ import { EmulatedSource } from '../cluster/emulated-source.ts'
 import type { NodeConnection } from '../base/connection.ts'
 import { twoJobs } from '../../tests/node/emulated-cluster.ts'
 import { Audit, type AuditRecord } from '../base/audit.ts'
-import { Lease, type LeaseKeeper } from './lease.ts'
+import { Lease, type LeaseStore } from './lease.ts'
 import { edited, lost, printed } from '#tests/kits/electron/answers.ts'
 
 let source: EmulatedSource
@@ -15,11 +15,11 @@ let log: string[]
 let records: AuditRecord[]
 let refuses: (command: string) => boolean
 let lease: Lease
-/** Commands whose answer is lost, and whether they are carried out all the same. */
+/** Commands whose answer is lost; they may be executed all the same. */
 let isLost: (command: string) => boolean
 let isDone: boolean
 let noted: string[]
-/** What the server says of its uptime, s; its own clock without. */
+/** Uptime that the server reports, s; its own clock if undefined. */
 let upS: number | undefined
 
 beforeEach(() => {
@@ -46,7 +46,7 @@ beforeEach(() => {
       return upS === undefined ? r : edited(r, (text) => text.replace(/^[\d.]+ [\d.]+$/m, `${upS} ${upS}`))
     },
   }
-  const keeper: LeaseKeeper = {
+  const keeper: LeaseStore = {
     keep: (l) => noted.push(`keep ${l.unit} ${l.rules}`),
     end: (host, unit) => noted.push(`end ${host} ${unit}`),
     has: () => false,
@@ -78,13 +78,13 @@ describe('the lease of a server', () => {
     void oss.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg stop ${name}'`)
   const endTimer = (unit: string): void => void expect(oss.exec(`systemctl stop ${unit}.timer`).code).toBe(0)
 
-  it('is taken away where somebody stopped its rules and its timer: nothing is written then', async () => {
+  it('is lost if its rules and its timer were stopped elsewhere: nothing is written then', async () => {
     to(100)
     await period([], ['ab_1', 'ab_2'], 100)
     start('ab_1')
     start('ab_2')
     await period(['ab_1', 'ab_2'], ['ab_1', 'ab_2'], 101)
-    // A rule that the controller itself takes away is nobody else's doing: the server's list is not read.
+    // The controller itself removed the rule: the server's list is not read.
     await period(['ab_1', 'ab_2'], ['ab_2'], 102)
     await period(['ab_2'], ['ab_2'], 103)
     expect(lease.state?.unit).toBe('sluice-lease-s1-1')
@@ -108,7 +108,7 @@ describe('the lease of a server', () => {
     expect(await period([], ['ab_1'], 102)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-1' } })
     start('ab_1')
     await period(['ab_1'], ['ab_1'], 103)
-    // Nothing renewed it for more than a minute: it took the rule.
+    // Not renewed for more than a minute: it removed the rule.
     to(170)
     expect(names()).not.toContain('ab_1')
     expect(await period([], ['ab_1'], 170)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-2' } })
@@ -184,7 +184,7 @@ describe('the lease of a server', () => {
     expect(log[1]).not.toContain('ab_2')
   })
 
-  it('is made anew after it has fired', async () => {
+  it('is made again after it has fired', async () => {
     await cover(['ab_1'], 0)
     to(70)
     expect(await cover([], 70)).toEqual({ ok: true, value: undefined })
@@ -250,13 +250,13 @@ describe('a renewal that is not answered', () => {
     to(31)
     isLost = () => true
     expect(await cover(['ab_1', 'ab_2'], 31)).toMatchObject({ ok: false, error: { code: 'LEASE_UNKNOWN' } })
-    expect(lease.unknown?.what).toContain('not known')
+    expect(lease.unknown?.what).toContain('may not have renewed')
     // Held also where the old timer would have covered it.
     expect(await cover(['ab_1'], 31.5)).toMatchObject({ ok: false, error: { code: 'LEASE_UNKNOWN' } })
     isLost = () => false
     expect(await cover(['ab_1', 'ab_2'], 33)).toMatchObject({ ok: true, value: { rules: 2, expiresNs: at(91) } })
     expect([lease.unknown, lease.state?.unit]).toEqual([undefined, 'sluice-lease-s1-2'])
-    // The old one goes with the next renewal, or fires and is made up for.
+    // The old one is ended with the next renewal, or fires and is replaced.
     to(62)
     await cover(['ab_1', 'ab_2'], 62)
     expect([...oss.timers.keys()]).toEqual(['sluice-lease-s1-3'])
@@ -267,7 +267,7 @@ describe('a renewal that is not answered', () => {
     to(31)
     isDone = false
     isLost = (c) => c.startsWith('systemd-run')
-    // The list is answered and does not have it.
+    // The list is answered and lacks it.
     expect((await cover(['ab_1'], 31)).ok).toBe(false)
     isLost = () => false
     expect(await cover(['ab_1'], 33)).toMatchObject({ ok: true, value: { unit: 'sluice-lease-s1-3' } })
@@ -302,7 +302,7 @@ describe('a renewal that is not answered', () => {
 
   it('and whose timer the server does not show is ended all the same: nothing is left behind', async () => {
     const inner = source.nodes[0] as NodeConnection
-    // As a list that leaves out what waits.
+    // A list that omits waiting timers.
     const blind: NodeConnection = {
       ...inner,
       exec: async (c) => (c.includes('show') ? inner.exec('cat /proc/uptime') : inner.exec(c)),
@@ -327,7 +327,7 @@ describe('a renewal that is not answered', () => {
     expect(oss.timers.size).toBe(0)
   })
 
-  it('covers nothing any more once somebody has ended the timer on the server', async () => {
+  it('covers nothing any more once the timer was ended on the server', async () => {
     await cover(['ab_1'], 0)
     oss.exec('systemctl stop sluice-lease-s1-1.timer')
     to(31)
@@ -360,7 +360,7 @@ it('never leaves an instant without a timer, whatever is lost on the way', async
           const s = i * 7
           world.emulator.sim.runUntil(at(s))
           const covered = await kept.cover(['ab_1', 'ab_2'], at(s), s * 1000)
-          // What it calls covered is covered by a timer that is there, at least until the next period.
+          // Rules that it reports as covered have a listed timer, at least until the next period.
           if (covered.ok) expect(Math.max(0, ...node.timers.values())).toBeGreaterThan(at(s + 7))
         }
       },

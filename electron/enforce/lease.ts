@@ -1,29 +1,29 @@
 /**
- * The lease of a controller on one server: a timer there that stops our rules unless it is renewed, so that a closed
+ * Lease of a controller on one server: a timer there that stops Sluice's rules unless it is renewed, so that a closed
  * laptop never leaves a job throttled.
  *
- * The new timer is made, and seen in the server's list, before the old one is taken away and before the first rule it covers: there
- * is no instant without one. It names only our rules; stopping one that is gone is success on a server. Commands that change the
- * server are on record first, and each has a deadline. Where a renewal was not answered it is not known which timers there are: no
- * rule is written until the server's own list tells, and what stands goes with the old timer.
+ * The new timer is made, and verified in the server's list, before the old one is ended and before the first rule it
+ * covers: there is always one. It names only rules of Sluice; stopping one that is gone succeeds on a server. Commands
+ * that change the server are recorded first, and each has a deadline. After an unanswered renewal the server's timers
+ * are unknown: no rule is written until they are listed again, and rules in force end with the old timer.
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { NodeConnection, TimerKind } from '../base/connection.ts'
 import { SERVICES } from '../base/service.ts'
-import { ask, type Answer } from './ask.ts'
+import { ask, type Answer } from './send-command.ts'
 import type { AuditWriter } from '../base/audit.ts'
 import { consoleName, consoleUnit, isOfSession, type UnitPurpose } from './console-name.ts'
 import { covers, endTimerCommand, makeTimerCommand, readTimerList, readTimers, type TimerList } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
 
-/** Controllers of data RPCs. */
+/** Default for controllers of data RPCs. */
 const stopData = (name: string): TimerStop => ({ parameter: SERVICES.ost_io.rules, queue: 'reg', name })
 
 export const LEASE_SECONDS = 60
 /** Renewed when less than this is left. */
 const RENEW_NS = 30 * NS_PER_S
-/** A server that made no timer is asked again after this, and each time after twice as long. */
+/** Backoff after a server failed to make a timer, doubling each time. */
 const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 /** Deadline of one command, wall time: a renewal that takes two of them is still in time. */
 const ANSWER_MS = 10_000
@@ -32,17 +32,17 @@ export interface LeaseState {
   readonly unit: string
   readonly rules: number
   readonly createdNs: number
-  /** The timer fires then or a little later: it is counted from before it was asked for. */
+  /** Time at which the timer fires, at the earliest: counted from before it was requested. */
   readonly expiresNs: number
-  /** A path on the server that is there as long as the timer waits; undefined where there is none, or before it was seen. */
+  /** Path on the server that exists as long as the timer waits; undefined if there is none, or before it was listed. */
   readonly file?: string | undefined
 }
 
-/** open: a timer of it may be there that covers nothing any more, or not yet. */
+/** open: a timer of this lease may exist that covers nothing any more, or not yet. */
 export type LeasePhase = 'none' | 'open' | 'held' | 'renewing' | 'unknown'
 
-/** Where leases are noted for other processes. */
-export interface LeaseKeeper {
+/** Records leases for other processes. */
+export interface LeaseStore {
   keep(lease: {
     readonly host: string
     readonly unit: string
@@ -51,21 +51,21 @@ export interface LeaseKeeper {
     readonly expiresMs: number
   }): void
   end(host: string, unit: string): void
-  /** Whether a lease is of this data folder: one of a console that was killed is in nobody's way. */
+  /** True if a lease belongs to this data folder: one of a console that was killed blocks no other. */
   has(host: string, unit: string): boolean
 }
 
 export interface LeaseOptions {
-  /** What the timer does for a rule of those that are covered. @default stops a rule of data RPCs */
+  /** Stop that the timer executes for a covered rule. @default stops a rule of data RPCs */
   readonly stop?: (name: string) => TimerStop
-  readonly keeper?: LeaseKeeper | undefined
-  /** Why no timer may be made now; undefined while one may. Ending one needs nothing. */
+  readonly keeper?: LeaseStore | undefined
+  /** Reason why no timer may be made now; undefined while allowed. Ending one is always allowed. */
   readonly may?: (() => string | undefined) | undefined
   /** @default lease */
   readonly purpose?: UnitPurpose
 }
 
-/** Timers that covered rules for a moment so far. */
+/** Number of timers that covered rules during a stop or take-over so far. */
 let guards = 0
 
 export class Lease {
@@ -73,23 +73,21 @@ export class Lease {
   readonly #session: string
   readonly #audit: AuditWriter
   readonly #stop: (name: string) => TimerStop
-  readonly #keeper: LeaseKeeper | undefined
+  readonly #keeper: LeaseStore | undefined
   readonly #may: () => string | undefined
   readonly #purpose: UnitPurpose
   #number = 0
   #state: LeaseState | undefined
   /** Rules that the present timer stops. */
   #covered: ReadonlySet<string> = new Set()
-  /** Rules that were to stand when it was asked for cover the last time. */
-  #standing: readonly string[] = []
-  /** Timers that may be there although they are not the present one, with the rules each stops. */
+  /** Rules expected on the server at the last call of `cover`. */
+  #expected: readonly string[] = []
+  /** Timers that may exist besides the present one, with the rules each stops. */
   readonly #strays = new Map<string, LeaseState & { readonly names: ReadonlySet<string> }>()
   #unknown: Failure | undefined
   #refused: { readonly untilNs: number; readonly waitNs: number; readonly failure: Failure } | undefined
 
-  /**
-   * @param session  tells the timers of one start of Sluice, and of one loop, from those of another.
-   */
+  /** @param session  distinguishes the timers of one start of Sluice, and of one loop, from those of another. */
   constructor(node: NodeConnection, session: string, audit: AuditWriter, options: LeaseOptions = {}) {
     this.#node = node
     this.#session = session
@@ -102,12 +100,12 @@ export class Lease {
     if (this.#purpose !== 'lease') this.#number = guards++
   }
 
-  /** Whether a timer of it is on the server, or may be. */
+  /** True while a timer of this lease is on the server, or may be. */
   get isOpen(): boolean {
     return this.#state !== undefined || this.#strays.size > 0
   }
 
-  /** Timers of it that are on the server, or may be. */
+  /** Timers of this lease that are on the server, or may be. */
   get units(): readonly string[] {
     return [...(this.#state ? [this.#state.unit] : []), ...this.#strays.keys()]
   }
@@ -116,14 +114,14 @@ export class Lease {
     return this.#state
   }
 
-  /** Where it stands: docs/enforcement-model.md has what each is, and what follows from which. */
+  /** Phase of the lease; docs/enforcement-model.md defines the phases and their transitions. */
   get phase(): LeasePhase {
     if (this.#unknown) return 'unknown'
     if (this.#state) return this.#strays.size > 0 ? 'renewing' : 'held'
     return this.#strays.size > 0 ? 'open' : 'none'
   }
 
-  /** What is not known of the server's timers; while it is set nothing may be written there. */
+  /** Set while the server's timers are unknown; nothing may be written there then. */
   get unknown(): Failure | undefined {
     return this.#unknown
   }
@@ -133,16 +131,16 @@ export class Lease {
   }
 
   /**
-   * Makes sure that a timer covers all of `names` and has time left.
+   * Ensures that a timer covers all of `names` and has time left.
    *
-   * @param names  every rule of ours that is on the server or about to be.
+   * @param names  every rule of Sluice that is on the server or about to be.
    * @param nowNs  the server's clock as far as the source knows it.
-   * @param nowMs  the same instant for the audit, Unix ms.
-   * @param seen   rules of ours that are on the server, and those that are to stand from now on: where one that was to stand is gone,
-   *               somebody took it away, and maybe the timer with it.
-   * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer), LEASE_TAKEN (another console took it
-   *               away), LEASE_REFUSED (`may` says why): no rule may be written then.
-   * @throws       when the audit cannot be written; nothing was sent then.
+   * @param nowMs  the same time for the audit, Unix ms.
+   * @param seen   rules of Sluice on the server, and those expected from now on: if an expected rule is gone, another
+   *               console or user removed it, and maybe the timer, too.
+   * @returns      LEASE_FAILED (the server makes no timer), LEASE_UNKNOWN (it did not answer), LEASE_TAKEN (another
+   *               console ended it), LEASE_REFUSED (reason from `may`): no rule may be written then.
+   * @throws       if the audit cannot be written; nothing was sent then.
    */
   async cover(
     names: Iterable<string>,
@@ -151,16 +149,16 @@ export class Lease {
     seen?: {
       readonly there: readonly string[]
       readonly next: Iterable<string>
-      /** Rules of ours are not as they were left: another console may write them. */
+      /** Set if rules of Sluice differ from how they were left: another console may write them. */
       readonly isChanged?: boolean
     },
   ): Promise<Result<LeaseState | undefined>> {
     const wanted = new Set(names)
     if (this.#state && this.#state.expiresNs <= nowNs) this.#fired(this.#state)
-    const isTaken = seen !== undefined && this.#standing.some((n) => !seen.there.includes(n))
-    if (seen) this.#standing = [...seen.next]
+    const isTaken = seen !== undefined && this.#expected.some((n) => !seen.there.includes(n))
+    if (seen) this.#expected = [...seen.next]
     if (this.#state && (isTaken || seen?.isChanged)) {
-      const taken = await this.#lookTaken(this.#state, isTaken, nowNs)
+      const taken = await this.#checkTaken(this.#state, isTaken, nowNs)
       if (taken) return fail(taken)
     }
     if (wanted.size === 0 || (!this.#unknown && this.#holds(wanted, nowNs))) return ok(this.#state)
@@ -175,8 +173,8 @@ export class Lease {
   }
 
   /**
-   * What leases of other consoles stop on the server, where its own is not there: those rules are theirs, although the names may be the
-   * same. Nothing where that cannot be read.
+   * Stops in the leases of other consoles on the server, if this lease is not there: those rules belong to them,
+   * although the names may be equal. Empty if the timers cannot be read.
    */
   async takenOver(): Promise<readonly TimerStop[]> {
     const read = await readTimers(this.#node, ANSWER_MS)
@@ -186,12 +184,13 @@ export class Lease {
   }
 
   /**
-   * Looks whether somebody ended it, after the server did not carry out a command because its timer was gone.
+   * Checks, after the server did not execute a command because its timer was gone, whether another console ended the
+   * lease.
    *
-   * @returns  LEASE_TAKEN; undefined where it has fired, the server was rebooted, or nothing can be told.
+   * @returns  LEASE_TAKEN; undefined if it has fired, the server was rebooted, or the cause is unknown.
    */
   async endedElsewhere(nowNs: number): Promise<Failure | undefined> {
-    return this.#state && this.#lookTaken(this.#state, true, nowNs)
+    return this.#state && this.#checkTaken(this.#state, true, nowNs)
   }
 
   #othersIn(units: readonly string[]): string[] {
@@ -199,22 +198,22 @@ export class Lease {
   }
 
   /**
-   * Looks whether another console took the lease away: it is no longer in the server's list although it had not run out, and rules went
-   * with it or another console has a lease there. A reboot takes everything, and nobody did it.
+   * Checks whether another console ended the lease: it is no longer in the server's list although it had not expired,
+   * and rules are gone with it or another console has a lease there. A reboot removes everything and is no take-over.
    */
-  async #lookTaken(state: LeaseState, isTaken: boolean, nowNs: number): Promise<Failure | undefined> {
+  async #checkTaken(state: LeaseState, isTaken: boolean, nowNs: number): Promise<Failure | undefined> {
     const read = await readTimerList(this.#node, ANSWER_MS)
     if (!read.ok) {
-      this.#unknown ??= this.#notKnown('somebody changed rules that it covers')
+      this.#unknown ??= this.#notKnown('rules that it covers were changed')
       return undefined
     }
     const taken = this.#takenBy(state, read.value, isTaken, nowNs)
-    // Nothing covers the rules then.
+    // Then nothing covers the rules.
     if (!taken && !read.value.timers.some((t) => t.unit === state.unit)) this.#fired(state)
     return taken
   }
 
-  /** @param isGone  rules that it covers were taken away, too. */
+  /** @param isGone  rules that it covers were removed, too. */
   #takenBy(state: LeaseState, { timers, upS }: TimerList, isGone: boolean, nowNs: number): Failure | undefined {
     if (timers.some((t) => t.unit === state.unit) || state.expiresNs <= nowNs) return undefined
     const [other] = this.#othersIn(timers.map((t) => t.unit))
@@ -223,25 +222,25 @@ export class Lease {
     this.#forget(state.unit)
     this.#state = undefined
     this.#covered = new Set()
-    this.#standing = []
+    this.#expected = []
     const who = other === undefined ? 'another console' : consoleName(other)
     const did = other !== undefined && consoleUnit(other)?.purpose !== 'stop' ? 'took over' : 'removed the rules'
     return {
       code: 'LEASE_TAKEN',
       what: 'The controller left enforce',
       why: `${who} ${did}: the lease on ${this.#node.host} was ended there${other === undefined ? '' : ` (${other})`}`,
-      unaffected: 'It is read and shown.',
+      unaffected: 'Monitoring continues.',
       next: 'Ask who works on it. Choose Enforce again to take it back.',
     }
   }
 
-  /** Why no lease is held beside what other consoles have there; undefined where nothing is in the way. */
-  #besideOthers({ timers }: TimerList): Failure | undefined {
+  /** Reason why no lease may be held beside those of other consoles; undefined if none conflicts. */
+  #conflict({ timers }: TimerList): Failure | undefined {
     const { host } = this.#node
     const keeper = this.#keeper
     const others = this.#othersIn(timers.map((t) => t.unit))
     const stopping = others.find((u) => consoleUnit(u)?.purpose === 'stop')
-    // Whoever enters enforce at the same time is known by its lease: the one that sees another's gives way.
+    // Consoles that enter enforce at the same time see each other's leases: the one that sees another's yields.
     const lease =
       this.#state === undefined && keeper !== undefined
         ? others.find((u) => consoleUnit(u)?.purpose === 'lease' && !keeper.has(host, u))
@@ -252,7 +251,7 @@ export class Lease {
       code: 'LEASE_TAKEN',
       what: 'The controller left enforce',
       why: `${consoleName(unit)} ${does} on ${host} (${unit})`,
-      unaffected: 'It is read and shown.',
+      unaffected: 'Monitoring continues.',
       next: 'Ask who works on it. Choose Enforce again when that is over, or take over.',
     }
   }
@@ -273,13 +272,19 @@ export class Lease {
     })
     if (!command.ok) return fail(this.#failed(command.error.why ?? command.error.what))
     const made = {
-      ...{ unit, rules: wanted.size, names: wanted },
-      ...{ createdNs: nowNs, expiresNs: nowNs + LEASE_SECONDS * NS_PER_S },
+      unit,
+      rules: wanted.size,
+      names: wanted,
+      createdNs: nowNs,
+      expiresNs: nowNs + LEASE_SECONDS * NS_PER_S,
     }
-    // From here on it may be there, whatever is answered.
+    // From here on it may exist, whatever the answer.
     this.#strays.set(unit, made)
     this.#keeper?.keep({
-      ...{ host: this.#node.host, unit, rules: wanted.size, createdMs: nowMs },
+      host: this.#node.host,
+      unit,
+      rules: wanted.size,
+      createdMs: nowMs,
       expiresMs: nowMs + LEASE_SECONDS * 1000,
     })
     const answer = await this.#run(command.value, nowMs)
@@ -298,12 +303,12 @@ export class Lease {
     return ok(this.#state)
   }
 
-  /** Takes the timer away, after the rules it covered are gone. @throws when the audit cannot be written. */
+  /** Ends the timer, after the rules it covered are gone. @throws if the audit cannot be written. */
   async end(nowMs: number): Promise<void> {
     if (this.#state) this.#strays.set(this.#state.unit, { ...this.#state, names: this.#covered })
     this.#state = undefined
     this.#covered = new Set()
-    this.#standing = []
+    this.#expected = []
     await this.#endStrays(nowMs)
   }
 
@@ -312,14 +317,14 @@ export class Lease {
     return this.#state !== undefined && isCovered && this.#state.expiresNs - nowNs > RENEW_NS
   }
 
-  /** Reads the server's timers and takes the youngest of ours that covers what is wanted for the present one. */
+  /** Reads the server's timers and adopts the youngest one of this lease that covers `wanted`. */
   async #settle(wanted: ReadonlySet<string>, nowNs: number): Promise<Result<undefined>> {
     const read = await readTimerList(this.#node, ANSWER_MS)
     if (!read.ok) return fail((this.#unknown = this.#notKnown(read.error.why ?? read.error.what)))
     this.#unknown = undefined
     const taken = this.#state && this.#takenBy(this.#state, read.value, false, nowNs)
     if (taken) return fail(taken)
-    const refused = this.#purpose === 'lease' ? this.#besideOthers(read.value) : undefined
+    const refused = this.#purpose === 'lease' ? this.#conflict(read.value) : undefined
     if (refused) return fail(refused)
     const there = new Map(read.value.timers.filter((t) => t.isOwn).map((t) => [t.unit, t]))
     const stops = [...wanted].map(this.#stop)
@@ -336,12 +341,15 @@ export class Lease {
       this.#state = { ...state, file: found.file }
       this.#covered = names
     }
-    // Somebody has ended it: then nothing covers the rules.
+    // It was ended elsewhere: then nothing covers the rules.
     if (this.#state && !there.has(this.#state.unit)) this.#fired(this.#state)
     return ok(undefined)
   }
 
-  /** Ends a timer that the server took and does not show: it may be there all the same. @returns what is not sure, for people. */
+  /**
+   * Ends a timer that the server accepted but does not list: it may exist all the same. @returns what is uncertain, for
+   * people.
+   */
   async #discard(made: LeaseState & { readonly names: ReadonlySet<string> }, nowMs: number): Promise<string> {
     this.#strays.set(made.unit, made)
     await this.#endStrays(nowMs)
@@ -352,13 +360,14 @@ export class Lease {
     for (const unit of [...this.#strays.keys()]) {
       const command = endTimerCommand(this.#kind, unit)
       const answer = command.ok ? await this.#run(command.value, nowMs) : undefined
-      // One that is not there has fired. What did not answer is ended with the next renewal, or fires: its rules are gone or covered.
+      // A timer that is not there has fired. An unanswered one is ended with the next renewal, or fires: its rules are
+      // gone or covered.
       if (answer?.kind === 'done' || answer?.kind === 'refused') this.#forget(unit)
     }
   }
 
   #fired({ unit }: LeaseState): void {
-    // The server may be a moment behind.
+    // The server's list may lag.
     if (this.#state) this.#strays.set(unit, { ...this.#state, names: this.#covered })
     this.#state = undefined
     this.#covered = new Set()
@@ -382,7 +391,7 @@ export class Lease {
       code: 'LEASE_FAILED',
       what: `No expiry timer could be made on ${this.#node.host}, so no rule was written there`,
       why,
-      unaffected: 'Rules that are there stay as they are; sampling goes on.',
+      unaffected: 'Active rules are unchanged; sampling continues.',
       next: 'Check how the server keeps timers, or switch to advise.',
     }
   }
@@ -392,18 +401,18 @@ export class Lease {
       code: 'LEASE_REFUSED',
       what: `No expiry timer was made on ${this.#node.host}, so no rule was written there`,
       why,
-      unaffected: 'Rules that are there can be removed.',
+      unaffected: 'Active rules can be removed.',
     }
   }
 
   #notKnown(why: string): Failure {
     const { host } = this.#node
-    const left = this.#state ? 'Rules that are there are stopped by the timer they have, within a minute.' : ''
+    const left = this.#state ? 'Active rules are stopped by their timer within a minute.' : ''
     return {
       code: 'LEASE_UNKNOWN',
-      what: `It is not known whether ${host} has renewed its expiry timer, so no rule is written there`,
+      what: `${host} may not have renewed its expiry timer, so no rule is written there`,
       why,
-      unaffected: `${left === '' ? '' : `${left} `}Sampling goes on.`,
+      unaffected: `${left === '' ? '' : `${left} `}Sampling continues.`,
       next: 'The timers of the server are read again every second.',
     }
   }

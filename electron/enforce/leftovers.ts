@@ -1,6 +1,6 @@
 /**
- * What of ours is on a server and belongs to nobody here: rules and timers of a console that was killed, of a controller whose process
- * has ended, and, worst, rules that no timer will stop.
+ * Leftovers: rules and timers of Sluice on servers that no running console manages, for example of a console that was
+ * killed or of a controller whose process has ended, and, worst, rules that no timer will stop.
  */
 import type { Leftover } from '#core/api/clusters.ts'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
@@ -9,7 +9,7 @@ import { SERVICES } from '../base/service.ts'
 import type { Audit } from '../base/audit.ts'
 import { covers, readTimers, type FoundTimer } from './expiry.ts'
 import { ownership, type RuleSpot } from './own-names.ts'
-import { readStanding, removeRules, type StandingRule } from './remove-rules.ts'
+import { readActiveRules, removeRules, type ActiveRule } from './remove-rules.ts'
 import type { EnforcementStore } from './store.ts'
 import { isOrphan } from './store-leases.ts'
 
@@ -19,14 +19,14 @@ export interface LeftoverParts {
   readonly cluster: string
   readonly nodes: readonly NodeConnection[]
   readonly store: EnforcementStore | undefined
-  /** Whether this process answers for a rule: it started it, or its controllers keep it. */
+  /** True for a rule that this process started or that its controllers manage. */
   readonly isHeld: (spot: RuleSpot) => boolean
   /** Units that this process renews or waits for. */
   readonly heldUnits: ReadonlySet<string>
   readonly nowMs: () => number
 }
 
-/** One rule or timer, and what takes it away. */
+/** One leftover rule or timer, and how to remove it. */
 export interface FoundLeftover extends Leftover {
   readonly spot: RuleSpot | undefined
   readonly units: readonly string[]
@@ -38,14 +38,18 @@ const timersOf = (spot: RuleSpot, timers: readonly FoundTimer[]): FoundTimer[] =
     (t) => t.isOwn && covers(t, [{ parameter: SERVICES[spot.service].rules, queue: spot.queue, name: spot.name }]),
   )
 
-function ruleLeftover(r: StandingRule, timers: readonly FoundTimer[] | undefined, parts: LeftoverParts): FoundLeftover {
+function ruleLeftover(r: ActiveRule, timers: readonly FoundTimer[] | undefined, parts: LeftoverParts): FoundLeftover {
   const { host, service, queue, name, line } = r
   const known = parts.store?.rules.find({ cluster: parts.cluster, host, service, queue, name })
   const mine = timersOf(r, timers ?? [])
   const first = mine.toSorted((a, b) => (a.leftS ?? Infinity) - (b.leftS ?? Infinity))[0]
   const warning = timers && mine.length === 0 ? '; nothing will stop it' : ''
   return {
-    ...{ key: [host, service, queue, name].join('/'), host, service, queue, rule: name },
+    key: [host, service, queue, name].join('/'),
+    host,
+    service,
+    queue,
+    rule: name,
     text: `${line.conditions} ${line.rate} RPC/s${warning}`,
     timer: first?.unit ?? '',
     expiresMs: first?.leftS === undefined ? null : Math.round(parts.nowMs() + first.leftS * 1000),
@@ -55,20 +59,20 @@ function ruleLeftover(r: StandingRule, timers: readonly FoundTimer[] | undefined
   }
 }
 
-/** The leftovers of one server; the reason where it cannot be told. */
+/** Leftovers of one server; the reason if they cannot be determined. */
 async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<FoundLeftover[] | string> {
   const { cluster, store, isHeld, heldUnits, nowMs } = parts
-  const standing = await readStanding(node, ANSWER_MS)
+  const standing = await readActiveRules(node, ANSWER_MS)
   if (!standing) return `${node.host}: its rules cannot be read`
   const isOwn = ownership(cluster, store)
   const kind = node.timers ?? 'systemd'
   const listed = kind === 'none' ? undefined : await readTimers(node, ANSWER_MS)
   if (listed && !listed.ok && standing.some(isOwn)) return `${node.host}: ${listed.error.why ?? listed.error.what}`
   const timers = listed?.ok ? listed.value : []
-  // One of a name that an operator chose on another machine is known by the timer of ours that will stop it.
+  // A rule whose name an operator chose on another machine is recognized by the Sluice timer that will stop it.
   const own = standing.filter((r) => isOwn(r) || timersOf(r, timers).length > 0)
   const now = nowMs()
-  // Another console, or a command, may be at work on the same cluster.
+  // Another console, or a command, may be working on the same cluster.
   const leased = (store?.leases.of(cluster) ?? []).filter((l) => l.host === node.host && !isOrphan(l, now))
   const kept = new Set([...heldUnits, ...leased.map((l) => l.unit)])
   const others = (store?.rules.of(cluster, node.host) ?? []).filter(
@@ -80,7 +84,7 @@ async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<
   const rules = own
     .filter((r) => {
       if (isHeld(r)) return false
-      // A rule whose timer is gone is told of whosever it is: nothing ends it any more.
+      // A rule without a timer is reported whoever owns it: nothing else will stop it.
       if (timersOf(r, timers).length === 0) return true
       return !isOthers(r) && !timersOf(r, timers).some((t) => kept.has(t.unit))
     })
@@ -89,19 +93,25 @@ async function leftoversOn(node: NodeConnection, parts: LeftoverParts): Promise<
   const bare = timers
     .filter((t) => t.isOwn && !kept.has(t.unit) && !named.has(t.unit))
     .map((t): FoundLeftover => ({
-      ...{ key: [node.host, 'timer', t.unit].join('/'), host: node.host, service: '', queue: '', rule: '' },
-      text: `a timer for ${t.stops.length} ${t.stops.length === 1 ? 'rule' : 'rules'} of which none is left over`,
+      key: [node.host, 'timer', t.unit].join('/'),
+      host: node.host,
+      service: '',
+      queue: '',
+      rule: '',
+      text: `a timer for ${t.stops.length} ${t.stops.length === 1 ? 'rule' : 'rules'}, none of them a leftover`,
       timer: t.unit,
       expiresMs: t.leftS === undefined ? null : Math.round(now + t.leftS * 1000),
-      ...{ owner: '', spot: undefined, units: [t.unit] },
+      owner: '',
+      spot: undefined,
+      units: [t.unit],
     }))
   return [...rules, ...bare]
 }
 
 /**
- * Looks at every server that answers. Nothing is changed.
+ * Checks every server that answers. Nothing is changed.
  *
- * @returns  leftovers, rules without a timer first; and what could not be told.
+ * @returns  leftovers, rules without a timer first; and why some servers could not be checked.
  */
 export async function findLeftovers(parts: LeftoverParts): Promise<{ list: FoundLeftover[]; fault: string }> {
   const nodes = parts.nodes.filter(isLustreServer)
@@ -114,7 +124,7 @@ export async function findLeftovers(parts: LeftoverParts): Promise<{ list: Found
   }
 }
 
-/** Removes leftovers by their keys; what is no leftover any more is left alone. One end a server that had any. */
+/** Removes leftovers by their keys; what is no longer a leftover stays. Returns one result per server that had any. */
 export async function cleanLeftovers(
   parts: LeftoverParts & { readonly audit: Audit },
   keys: readonly string[],

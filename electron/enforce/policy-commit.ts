@@ -1,15 +1,16 @@
 /**
- * One server's part of a change of policy: step by step, waiting between steps until a policy is stopped. A release that loses
- * queued RPCs for good must never be told the next step too early, so a wait that does not end is an end of its own.
+ * One server's part of a policy change: step by step, waiting between steps until a policy is stopped. Releases that
+ * lose queued RPCs for good must never get the next step too early, so a wait that times out ends the commit of the
+ * server.
  */
-import { planBackPolicy, type PolicyPlan, type PolicyStep } from '#core/control/policy-plan.ts'
-import { standingDiff } from '#core/control/standing.ts'
+import { planPolicyRollback, type PolicyPlan, type PolicyStep } from '#core/control/policy-plan.ts'
+import { planBaseDiff } from '#core/control/plan-base.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import { primaryPolicy, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Service } from '../base/service.ts'
-import { ask, type Answer } from './ask.ts'
+import { ask, type Answer } from './send-command.ts'
 import { readServer, type ServerNow } from './read-server.ts'
 import type { EndState, ServerEnd } from './server-change.ts'
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
@@ -17,9 +18,9 @@ import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
 export interface PolicyServer {
   readonly plan: PolicyPlan
   readonly found: ServerRules
-  /** As they were when it was planned. */
+  /** Policies when the change was planned. */
   readonly policies: readonly PolicyStatus[]
-  /** Rules that are started again with the policy. */
+  /** Rules that are restarted with the policy. */
   readonly restored: readonly RuleLine[]
   /** Longest wait for a policy to stop, wall ms. */
   readonly waitMs: number
@@ -27,7 +28,7 @@ export interface PolicyServer {
 
 const POLL_MS = 250
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-/** What lctl says of a policy that is on its way. */
+/** lctl errors of a policy that is starting or stopping. */
 const isBusy = (why: string): boolean => /Resource temporarily unavailable|Try again|error 11\b/.test(why)
 
 const writesOf = (steps: readonly PolicyStep[], service: Service): string[] =>
@@ -37,7 +38,7 @@ const writesOf = (steps: readonly PolicyStep[], service: Service): string[] =>
       : [],
   )
 
-/** Steps as they are shown: commands, and what is waited for between them. */
+/** Steps as shown: commands, and the waits between them. */
 export const policyLines = (steps: readonly PolicyStep[], service: Service): string[] =>
   steps.map((s) =>
     s.kind === 'write'
@@ -84,7 +85,7 @@ class PolicyCommit implements ServerSender {
     this.#parts.step('reading', 0)
     const now = await this.#read()
     if (!now) return this.#end('not sent', 'its policies could not be read before sending')
-    const moved = standingDiff(this.#server.found, now)
+    const moved = planBaseDiff(this.#server.found, now)
     return moved.length === 0 ? undefined : this.#end('not sent', `it changed since the review: ${moved.join('; ')}`)
   }
 
@@ -93,7 +94,7 @@ class PolicyCommit implements ServerSender {
     return wrong === undefined ? this.readBack() : this.rollBack(wrong)
   }
 
-  /** Carries steps out; why it came to an end before the last of them. */
+  /** Executes the steps; returns why it ended before the last of them. */
   async #carryOut(steps: readonly PolicyStep[], as: 'sending' | 'rolling back'): Promise<string | undefined> {
     for (const [i, step] of steps.entries()) {
       const stopped = as === 'sending' ? this.#parts.stop() : undefined
@@ -111,13 +112,13 @@ class PolicyCommit implements ServerSender {
     return undefined
   }
 
-  /** Sends one command; one whose answer is lost is judged by what runs. @param policy  value of nrs_policies. */
+  /** Sends one command; if its answer is lost, the policies read back decide. @param policy  value of nrs_policies. */
   async #write(command: string, policy: string | undefined): Promise<string | undefined> {
     const until = performance.now() + this.#server.waitMs
     for (;;) {
       const answer = await this.#ask(command)
       if (answer.kind === 'done') return undefined
-      // Right after fifo a server may say so for a moment (measured B9); nothing was done then.
+      // Right after fifo a server may answer so for a short time (measured B9); nothing was done then.
       if (answer.kind === 'refused' && isBusy(answer.why) && performance.now() < until) {
         await pause(POLL_MS)
         continue
@@ -172,31 +173,31 @@ class PolicyCommit implements ServerSender {
     return Promise.resolve(this.#end('done', 'read back equal'))
   }
 
-  /** Goes back to what was, as far as the policies let it: never to a new type while the old one is stopping. */
+  /** Rolls back as far as the policies allow: never to a new type while the old one is stopping. */
   async rollBack(reason: string): Promise<ServerEnd> {
     const { plan, found } = this.#server
     this.#parts.step('rolling back', 0)
     const now = await this.#read()
     if (!now) return this.#end('unknown', `${reason}; the policies could not be read to roll back`)
-    if (standingDiff(found, now).length === 0) {
+    if (planBaseDiff(found, now).length === 0) {
       return this.#open === 0
         ? this.#end('rolled back', reason)
         : this.#end('unknown', `${reason}; a command is still under way and may act later`)
     }
-    const back = planBackPolicy(found, now.policies, this.#server.policies, plan.queues)
+    const back = planPolicyRollback(found, now.policies, this.#server.policies, plan.queues)
     if (!this.#parts.record(policyLines(back, this.#service))) {
-      return this.#end('failed', `${reason}; not rolled back, because it could not be put on record`)
+      return this.#end('failed', `${reason}; not rolled back, because it could not be recorded`)
     }
     const wrong = await this.#carryOut(back, 'rolling back')
     const after = await this.#read()
     if (!after) return this.#end('unknown', `${reason}; rolled back, but the policies could not be read`)
-    const left = standingDiff(found, after)
+    const left = planBaseDiff(found, after)
     if (left.length > 0) return this.#end('failed', `${reason}; ${wrong ?? 'rolled back'}; ${left.join('; ')}`)
     return this.#end(this.#open === 0 ? 'rolled back' : 'unknown', reason)
   }
 }
 
-/** Whether the value written to nrs_policies is what runs. */
+/** True if the value written to nrs_policies is what runs. */
 function runs(policies: readonly PolicyStatus[], value: string): boolean {
   const [name, ...rest] = value.split(' ')
   const queue = rest[0] === 'reg' || rest[0] === 'hp' ? rest.shift() : undefined
@@ -208,7 +209,7 @@ function runs(policies: readonly PolicyStatus[], value: string): boolean {
     })
 }
 
-/** A change of policy on one server. */
+/** Task that changes the policy of one server. */
 export const policyTask = (service: Service, server: PolicyServer): ServerTask => ({
   host: server.plan.server,
   commands: policyLines(server.plan.steps, service),

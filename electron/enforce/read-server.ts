@@ -1,4 +1,4 @@
-/** The policy and the rules of one service on one server, as they stand now. */
+/** Reads the current policy and rules of one service on one server. */
 import { QUEUES, serverRules, type ServerRules } from '#core/control/server-rules.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import { parseNrsPolicies, type PolicyStatus } from '#core/lustre/nrs-policies.ts'
@@ -9,7 +9,7 @@ import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import type { Service } from '../base/service.ts'
 
-/** A server that has not answered by then may still do what it was told, wall ms. */
+/** Deadline of an answer, wall ms; an unresponsive server may still execute its command. */
 export const ANSWER_MS = 30_000
 
 export interface ServerNow extends ServerRules {
@@ -17,9 +17,10 @@ export interface ServerNow extends ServerRules {
 }
 
 /**
- * Reads a server; undefined when it cannot be read, or prints no rule although TBF runs.
+ * Reads a server; undefined if it cannot be read, or lists no rule although TBF runs.
  *
- * @param rulesAre  `may be hidden`: also where one of two queues runs TBF, when servers show no rules; for changes of policy.
+ * @param rulesAre  `may be hidden`: also accepts one of two queues running TBF, when servers show no rules; for policy
+ *                  changes.
  */
 export async function readServer(
   node: NodeConnection,
@@ -39,13 +40,13 @@ export async function readServer(
   const { rules } = parseNrsTbfRule(text)
   const statuses = parseNrsPolicies(policies).policies
   const server = serverRules(node.host, statuses, rules, profile, { realtime, depth })
-  // Where TBF does not run there are no rules to read, and that is known; where it runs there is always one.
+  // Without TBF there are certainly no rules; with TBF there is always at least one.
   const on = QUEUES.filter((q) => server.tbf[q] !== undefined).length
   const isHidden = rulesAre === 'may be hidden' && server.hp && on === 1
   return on > 0 && rules.length === 0 && !isHidden ? undefined : { ...server, policies: statuses }
 }
 
-/** The release that a server names now; undefined when it cannot be read. */
+/** Reads the server's current release; undefined if it cannot be read. */
 export async function readVersion(node: NodeConnection, answerMs = ANSWER_MS): Promise<LustreVersion | undefined> {
   const ran = await within(node.exec('lctl get_param -n version'), answerMs)
   return ran.ok && ran.value.code === 0 ? parseVersion(ran.value.stdout) : undefined

@@ -1,6 +1,7 @@
 /**
- * Takes rules of ours away from one server: stops, read-back, then the timers that have nothing left to stop. What is left is known by
- * reading, never assumed. A stop gives back what was taken, so it needs no unlock; it is on record first, or as soon as that is possible.
+ * Removes rules of Sluice from one server: stops, read-back, then the timers that have nothing left to stop. Remaining
+ * rules are read, never assumed. A removal only ends limits, so it needs no unlock; it is recorded before it is sent,
+ * or as soon as that is possible.
  */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { getParamCommand, setParamCommand, splitParams } from '#core/lustre/lctl.ts'
@@ -10,20 +11,20 @@ import type { NodeConnection } from '../base/connection.ts'
 import { within } from '../base/deadline.ts'
 import { detach } from '../base/detach.ts'
 import { SERVICES, servicesOf, type Service } from '../base/service.ts'
-import { ask } from './ask.ts'
+import { ask } from './send-command.ts'
 import type { Audit } from '../base/audit.ts'
 import { endTimerCommand, readTimers, type FoundTimer } from './expiry.ts'
 import { stopValue, type TimerStop } from './expiry-spec.ts'
 import type { RuleSpot } from './own-names.ts'
 
-/** One rule on one queue, whatever the CPTs. */
-export interface StandingRule extends RuleSpot {
+/** Rule on one queue, regardless of CPTs. */
+export interface ActiveRule extends RuleSpot {
   readonly line: RuleLine
 }
 
-/** The rules of a server's services; undefined when it does not answer. A service that is not there has none. */
-export async function readStanding(node: NodeConnection, answerMs: number): Promise<StandingRule[] | undefined> {
-  const found: StandingRule[] = []
+/** Reads the rules of a server's services; undefined if it does not answer. A service that does not exist has none. */
+export async function readActiveRules(node: NodeConnection, answerMs: number): Promise<ActiveRule[] | undefined> {
+  const found: ActiveRule[] = []
   for (const service of servicesOf(node.roles)) {
     const lines = await readService(node, service, answerMs)
     if (!lines) return undefined
@@ -45,7 +46,7 @@ async function readService(node: NodeConnection, s: Service, answerMs: number): 
   const { stdout, stderr } = ran.value
   const values = splitParams(stdout)
   const policies = values.get(s.policies)
-  // A service that is not there has no rules; one that cannot be read may have some.
+  // A service that does not exist has no rules; one that cannot be read may have some.
   if (policies === undefined) return /No such file or directory/.test(stderr) ? [] : undefined
   const { rules } = parseNrsTbfRule(detach(values.get(s.rules) ?? ''))
   const runsTbf = parseNrsPolicies(policies).policies.some((p) => p.name === 'tbf' && p.state !== 'stopped')
@@ -54,13 +55,13 @@ async function readService(node: NodeConnection, s: Service, answerMs: number): 
 
 export interface RemovalParts {
   readonly node: NodeConnection
-  /** Rules to take away, and timers to end once nothing of ours is left for them. */
+  /** Rules to remove, and timers to end once none of their rules is left. */
   readonly rules: readonly RuleSpot[]
   readonly units: readonly string[]
   readonly audit: Audit
   /** Unix ms on the source's clock. */
   readonly nowMs: () => number
-  /** For one command. */
+  /** Deadline of one command. */
   readonly answerMs: number
 }
 
@@ -73,25 +74,25 @@ const spotKey = (s: Pick<RuleSpot, 'service' | 'queue' | 'name'>): string => `${
 const stopCommand = ({ service, queue, name }: RuleSpot): string =>
   setParamCommand(SERVICES[service].rules, stopValue({ queue, name }))
 
-/** Places that a timer's stop stands for. */
+/** Rules that a timer's stop refers to, one per queue. */
 export function spotsOf(host: string, s: TimerStop): RuleSpot[] {
   const service = Object.values(SERVICES).find((x) => x.rules === s.parameter)?.name as ServiceName
   const queues: Queue[] = s.queue === 'both' ? ['reg', 'hp'] : [s.queue]
   return queues.map((queue) => ({ host, service, queue, name: s.name }))
 }
 
-/** Takes the rules away. Never rejects. */
+/** Removes the rules. Never rejects. */
 export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
   const { node, rules, audit, nowMs, answerMs } = parts
   const { host } = node
   const end = (state: NodeEnd['state'], removed: number, detail: string): RemovalEnd => {
     const why = audit.note(nowMs(), host, 'outcome', `${state}: ${detail}`)
-    return { host, state, removed, detail: why === undefined ? detail : `${detail}; not on record yet: ${why}` }
+    return { host, state, removed, detail: why === undefined ? detail : `${detail}; not recorded yet: ${why}` }
   }
   const commands = rules.map(stopCommand)
   if (commands.length === 0 && parts.units.length === 0)
-    return { host, state: 'done', removed: 0, detail: 'nothing of ours' }
-  // Whatever keeps it from being written does not keep a limit in force.
+    return { host, state: 'done', removed: 0, detail: 'no rules of Sluice' }
+  // A record that cannot be written must not keep a limit in force.
   audit.note(nowMs(), host, 'intent', [...commands, ...parts.units.flatMap((u) => endText(node, u))].join('\n'))
   const complaints: string[] = []
   let isOpen = false
@@ -100,10 +101,10 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
     if (r.kind === 'done') continue
     isOpen ||= r.kind === 'late'
     complaints.push(`${rules[i]?.name ?? ''}: ${r.why}`)
-    // One that is silent now is silent for the next, too; what it did is read below.
+    // An unresponsive server will not answer the next command either; the effect is read below.
     if (r.kind !== 'refused') break
   }
-  const after = await readStanding(node, answerMs)
+  const after = await readActiveRules(node, answerMs)
   if (!after) return end('unknown', 0, [...complaints, 'the rules could not be read back'].join('; '))
   const there = new Set(after.map(spotKey))
   const left = rules.filter((r) => there.has(spotKey(r)))
@@ -114,7 +115,7 @@ export async function removeRules(parts: RemovalParts): Promise<RemovalEnd> {
   }
   const pending = await endTimers(parts, (s) => spotsOf(host, s).some((spot) => there.has(spotKey(spot))))
   if (isOpen) return end('unknown', removed, `${complaints.join('; ')}; it may still act`)
-  const more = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
+  const more = pending.length === 0 ? '' : `; remaining timers, without effect: ${pending.join(', ')}`
   return end('done', removed, `${removed} ${removed === 1 ? 'rule' : 'rules'} removed, read back${more}`)
 }
 
@@ -123,7 +124,7 @@ function endText(node: NodeConnection, unit: string): string[] {
   return command.ok ? [command.value] : []
 }
 
-/** Ends timers that stop nothing any more. @returns those that may still be there. */
+/** Ends timers that have no rule left. @returns those that may still exist. */
 async function endTimers(
   { node, units, answerMs }: Pick<RemovalParts, 'node' | 'units' | 'answerMs'>,
   isThere: (s: TimerStop) => boolean,
@@ -143,18 +144,18 @@ async function endTimers(
 }
 
 /**
- * Ends timers alone, on record first or as soon as that is possible. Never rejects.
+ * Ends timers only, recorded before or as soon as that is possible. Never rejects.
  *
  * @param parts.evenNeeded  also those that still have a rule to stop: another timer covers it.
- * @returns  timers that may still be there.
+ * @returns  timers that may still exist.
  */
-export async function endUnits(
+export async function endTimerUnits(
   parts: Omit<RemovalParts, 'rules'> & { readonly evenNeeded?: boolean },
 ): Promise<string[]> {
   const { node, units, audit, nowMs, answerMs } = parts
   if (units.length === 0) return []
   audit.note(nowMs(), node.host, 'intent', units.flatMap((u) => endText(node, u)).join('\n'))
-  const standing = parts.evenNeeded ? [] : await readStanding(node, answerMs)
+  const standing = parts.evenNeeded ? [] : await readActiveRules(node, answerMs)
   const there = new Set(standing?.map(spotKey))
   const isThere = (s: TimerStop): boolean =>
     standing === undefined || spotsOf(node.host, s).some((spot) => there.has(spotKey(spot)))

@@ -1,22 +1,23 @@
 /**
- * One server's part of a commit: its timers, each seen in the server's list before any rule is sent, its rules one by one,
- * and the read-back. What goes wrong on the way is brought back to what was; how that ended is read, never assumed.
+ * One server's part of a commit: its timers, each verified in the server's list before any rule is sent, its rules one
+ * by one, and the read-back. On any failure the server is rolled back; the end state is read, never assumed.
  *
- * A command whose answer is lost may have been carried out: the rules are read and decide. One that is still under way when
- * its time is up may act later, so the end is unknown then, whatever the rules say now.
+ * A command whose answer is lost may have been executed: the rules read back decide. One that is still pending at its
+ * deadline may act later, so the end state is unknown then, whatever the rules are now.
  */
 import { fail, type Result } from '#core/base/result.ts'
-import { planBack } from '#core/control/plan-back.ts'
+import { planRollback } from '#core/control/plan-rollback.ts'
 import { compareHeads } from '#core/control/read-back.ts'
 import { afterPlan } from '#core/control/simulate.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
-import { standingDiff } from '#core/control/standing.ts'
+import { planBaseDiff } from '#core/control/plan-base.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
+import type { QueueChoice } from '#core/control/rule-edit.ts'
 import { within } from '../base/deadline.ts'
 import type { Service } from '../base/service.ts'
 import { readServer } from './read-server.ts'
-import { ask, type Answer } from './ask.ts'
+import { ask, type Answer } from './send-command.ts'
 import { readTimers, verifyTimer } from './expiry.ts'
 import {
   commandsOf,
@@ -29,7 +30,18 @@ import {
   type ServerEnd,
 } from './server-change.ts'
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
-import { unseenStops } from './unseen-stops.ts'
+
+// Stops of rules that a server accepted but does not list: they may be in force all the same.
+
+/** @param taken  number of rule commands that the server accepted, or may have accepted. */
+function unseenStops({ plan }: ServerChange, taken: number, now: ServerRules): string[] {
+  const isIn = (rules: readonly RuleLine[], name: string, queue: QueueChoice): boolean =>
+    rules.some((r) => r.name === name && (queue === 'both' || queue === r.queue))
+  return plan.commands
+    .slice(0, taken)
+    .filter((c) => c.verb === 'start' && !isIn(plan.before, c.rule, c.queue) && !isIn(now.rules, c.rule, c.queue))
+    .map((c) => `${c.queue === 'both' ? '' : `${c.queue} `}stop ${c.rule}`)
+}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -39,13 +51,13 @@ export class ServerCommit implements ServerSender {
   readonly #parts: SendingParts
   readonly #values: readonly string[]
   readonly #commands: readonly string[]
-  /** Rule commands that the server took, or may have taken. */
+  /** Rule commands that the server accepted, or may have accepted. */
   #taken = 0
-  /** Commands that were still under way when their time was up. */
+  /** Commands that were still pending at their deadline. */
   readonly #open = new Map<string, Promise<unknown>>()
   #sent = false
   readonly #beganMs = performance.now()
-  /** Set at its first read-back: the first server is only watched after that. */
+  /** Set at the first read-back: from then on the first server is only watched. */
   #readBackMs: number | undefined
 
   constructor(service: Service, change: ServerChange, parts: SendingParts) {
@@ -66,7 +78,7 @@ export class ServerCommit implements ServerSender {
     return { host, state, detail, tookMs, ...(timer === '' ? {} : { timer }) }
   }
 
-  /** Reads the rules, asking again when there is no answer. */
+  /** Reads the rules, retrying if there is no answer. */
   async #read(): Promise<ServerRules | undefined> {
     for (const ms of [0, ...this.#parts.pausesMs]) {
       if (ms > 0) await pause(ms)
@@ -85,16 +97,16 @@ export class ServerCommit implements ServerSender {
     return answer
   }
 
-  /** Whether the server still is what the plan was made on; why not, in words. */
+  /** Checks that the server is unchanged since the plan was made; returns its end state if it is not. */
   async unmoved(): Promise<ServerEnd | undefined> {
     this.#parts.step('reading', 0)
     const now = await this.#read()
     if (!now) return this.#end('not sent', 'its rules could not be read before sending')
-    const moved = standingDiff(this.change.found, now)
+    const moved = planBaseDiff(this.change.found, now)
     return moved.length === 0 ? undefined : this.#end('not sent', `it changed since the review: ${moved.join('; ')}`)
   }
 
-  /** Sends everything and reads it back; undefined when it is as it must be, else the end after the roll-back. */
+  /** Sends everything and reads it back; undefined if equal to the plan, else the end state after the rollback. */
   async send(): Promise<ServerEnd | undefined> {
     const noTimer = await this.#makeTimers()
     if (noTimer !== undefined) return this.rollBack(noTimer)
@@ -117,7 +129,7 @@ export class ServerCommit implements ServerSender {
     return this.readBack()
   }
 
-  /** Reads the rules and compares them with the plan; undefined when they are equal. */
+  /** Reads the rules and compares them with the plan; undefined if they are equal. */
   async readBack(): Promise<ServerEnd | undefined> {
     const { plan } = this.change
     this.#parts.step('reading back', this.#values.length)
@@ -126,23 +138,23 @@ export class ServerCommit implements ServerSender {
     if (!after) return this.#end('unknown', `the rules could not be read back${this.#timersStay()}`)
     const { differences } = compareHeads(plan.expected, plan.touched, after)
     if (differences.length === 0 && this.#open.size === 0) return undefined
-    const gone = standingDiff(this.change.found, after, true)
+    const gone = planBaseDiff(this.change.found, after, true)
     return this.rollBack(`read back: ${[...gone, ...differences].join('; ')}`)
   }
 
-  /** The change stands: timers that are no longer needed go. */
+  /** Completes the change: ends timers that are no longer needed. */
   async settle(): Promise<ServerEnd> {
     const left: string[] = []
-    // A timer that is gone has fired already, and with it the rule.
+    // A timer that is gone has already fired, and its rule is stopped.
     for (const unit of this.change.endTimers) if (!(await this.#endTimer(unit))) left.push(unit)
     const more = left.length === 0 ? '' : `; still pending, and stops its rule when it fires: ${left.join(', ')}`
     return this.#end('done', `read back equal${more}`)
   }
 
-  /** undefined when every timer is in the server's list; why not otherwise. */
+  /** Makes the timers. Returns undefined if every timer is in the server's list, the reason otherwise. */
   async #makeTimers(): Promise<string | undefined> {
     const { timers, keeps } = this.change
-    // The operator took it on that the console keeps the time.
+    // The operator accepted that the console keeps the time.
     if (keeps === 'none') return undefined
     for (const timer of timers) {
       const stopped = this.#parts.stop()
@@ -154,14 +166,14 @@ export class ServerCommit implements ServerSender {
       this.#sent = true
       const answer = await this.#ask(command)
       if (answer.kind === 'refused') return `no timer, so no rule: ${answer.why}`
-      const found = await this.#patiently(() => verifyTimer(this.#parts.node, spec))
+      const found = await this.#withRetries(() => verifyTimer(this.#parts.node, spec))
       if (!found.ok) return `no timer, so no rule: ${found.error.why ?? found.error.what}`
     }
     return undefined
   }
 
-  /** Asks again while the server's timers cannot be read. */
-  async #patiently<T>(act: () => Promise<Result<T>>): Promise<Result<T>> {
+  /** Retries while the server's timers cannot be read. */
+  async #withRetries<T>(act: () => Promise<Result<T>>): Promise<Result<T>> {
     const once = async (): Promise<Result<T>> => {
       const result = await within(act(), this.#parts.answerMs)
       if (result.ok || result.error.code !== 'ANSWER_LATE') return result
@@ -176,17 +188,17 @@ export class ServerCommit implements ServerSender {
     return result
   }
 
-  /** Takes a timer away; false while it may still be there. */
+  /** Ends a timer; false while it may still exist. */
   async #endTimer(unit: string): Promise<boolean> {
     const command = endingOf(unit, this.change.keeps)
     if (command === undefined) return true
     const answer = await this.#ask(command)
     if (answer.kind === 'done') return true
-    const listed = await this.#patiently(() => readTimers(this.#parts.node))
+    const listed = await this.#withRetries(() => readTimers(this.#parts.node))
     return listed.ok && !listed.value.some((t) => t.unit === unit)
   }
 
-  /** After a command without an answer: carried out, not carried out, or not to be told. */
+  /** After a command without an answer, reads whether it was executed. */
   async #judgeLost(i: number, why: string): Promise<ServerEnd | undefined> {
     const { plan, found } = this.change
     const value = this.#values[i] as string
@@ -201,10 +213,10 @@ export class ServerCommit implements ServerSender {
   #timersStay(): string {
     const { timers, keeps } = this.change
     if (timers.length === 0 || keeps === 'none') return ''
-    return `; ${timers.map((t) => t.unit).join(', ')} will stop what stands`
+    return `; ${timers.map((t) => t.unit).join(', ')} will stop the remaining rules`
   }
 
-  /** Brings the server back to what it was before the change, from wherever it stands. */
+  /** Rolls the server back to its rules before the change, from any state. */
   async rollBack(reason: string): Promise<ServerEnd> {
     const { plan, found, timers } = this.change
     const end = (state: EndState, more: string): ServerEnd => this.#end(state, `${reason}${more}`)
@@ -213,7 +225,7 @@ export class ServerCommit implements ServerSender {
     const now = await this.#read()
     if (!now) return end('unknown', `; the rules could not be read to roll back${this.#timersStay()}`)
     const isStopped = this.#parts.removesOnly()
-    const planned = planBack(now, plan.before, plan.touched).commands.filter((c) => !isStopped || c.verb === 'stop')
+    const planned = planRollback(now, plan.before, plan.touched).commands.filter((c) => !isStopped || c.verb === 'stop')
     const back = planned.map((c) => c.value)
     const stops = unseenStops(this.change, this.#taken, now)
     const commands = [...back, ...stops].map((v) => setParamCommand(this.#service.rules, v))
@@ -223,7 +235,7 @@ export class ServerCommit implements ServerSender {
     const isRemoval = planned.every((c) => c.verb === 'stop')
     if (isRemoval && isWork) this.#parts.note([...commands, ...ends])
     else if (isWork && !this.#parts.record([...commands, ...ends])) {
-      return end('failed', `; not rolled back, because it could not be put on record${this.#timersStay()}`)
+      return end('failed', `; not rolled back, because it could not be recorded${this.#timersStay()}`)
     }
     for (const command of commands) await this.#ask(command)
     return this.#afterRollBack(units, reason, found, plan.before)
@@ -239,9 +251,9 @@ export class ServerCommit implements ServerSender {
     const after = await this.#read()
     if (!after) return end('unknown', `; rolled back, but the rules could not be read${this.#timersStay()}`)
     const left = compareHeads(before, this.change.plan.touched, after).differences
-    const gone = standingDiff(found, after, true)
-    // What is left is stopped by its timer.
-    if (left.length > 0) return end('failed', `; left after the roll-back: ${[...gone, ...left].join('; ')}`)
+    const gone = planBaseDiff(found, after, true)
+    // The remaining rules are stopped by their timers.
+    if (left.length > 0) return end('failed', `; left after the rollback: ${[...gone, ...left].join('; ')}`)
     if (this.#open.size > 0) {
       const open = [...this.#open.keys()].join('; ')
       return end(
@@ -256,7 +268,7 @@ export class ServerCommit implements ServerSender {
   }
 }
 
-/** A change of rules on one server. */
+/** Task that changes the rules of one server. */
 export const ruleTask = (service: Service, change: ServerChange): ServerTask => ({
   host: change.plan.server,
   commands: commandsOf(service, change),

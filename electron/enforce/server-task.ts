@@ -1,43 +1,43 @@
-/** One server's part of a commit, as the order of sending sees it: rules, or a change of policy. */
+/** One server's part of a commit as seen by the sending order: rules, or a policy change. */
 import type { NodeConnection } from '../base/connection.ts'
 import type { ServerEnd } from './server-change.ts'
 
-/** What a server is doing while a change is sent. */
+/** Current step of a server during a commit. */
 export type ServerStep = 'reading' | 'timer' | 'sending' | 'waiting for' | 'reading back' | 'rolling back'
 
 export interface SendingParts {
   readonly node: NodeConnection
-  /** Puts commands on record before they are sent; false when that is not possible. */
+  /** Records commands before they are sent; false if that is not possible. */
   readonly record: (commands: readonly string[]) => boolean
-  /** Puts commands on record that only take away what was sent, or lets them wait for that. */
+  /** Records commands that only remove what was sent, or defers the record until it can be written. */
   readonly note: (commands: readonly string[]) => void
-  /** Why nothing more may be sent; undefined while it may. */
+  /** Reason why nothing more may be sent; undefined while allowed. */
   readonly stop: () => string | undefined
-  /** Whether everything was stopped: a roll-back then removes and starts nothing. */
+  /** True after a global stop: a rollback then only removes rules and starts none. */
   readonly removesOnly: () => boolean
   readonly step: (step: ServerStep, done: number, detail?: string) => void
-  /** Time that one command has, and pauses before a server that does not answer is asked again, wall ms. */
+  /** Deadline of one command, and pauses before an unresponsive server is retried, wall ms. */
   readonly answerMs: number
   readonly pausesMs: readonly number[]
 }
 
 /** Sends to one server. */
 export interface ServerSender {
-  /** Whether the server still is what the plan was made on: the end where it is not. */
+  /** Checks that the server is unchanged since the plan was made; returns its end state if it is not. */
   unmoved(): Promise<ServerEnd | undefined>
-  /** Sends everything and reads it back; undefined when it is as it must be, else the end after the roll-back. */
+  /** Sends everything and reads it back; undefined if equal to the plan, else the end state after the rollback. */
   send(): Promise<ServerEnd | undefined>
   readBack(): Promise<ServerEnd | undefined>
-  /** The change stands. */
+  /** Completes the change. */
   settle(): Promise<ServerEnd>
   rollBack(reason: string): Promise<ServerEnd>
 }
 
 export interface ServerTask {
   readonly host: string
-  /** The literal commands, in order. */
+  /** Literal commands, in order. */
   readonly commands: readonly string[]
-  /** How many of them the progress counts. */
+  /** Number of commands that the progress counts. */
   readonly of: number
   begin(parts: SendingParts): ServerSender
 }

@@ -27,7 +27,7 @@ afterEach(() => {
     if (t.unit.includes(String(process.pid))) run(['end', t.unit])
 })
 
-/** The program as an admin installs it, but for the paths of what it stands on. */
+/** The program as an admin installs it, except for the paths of the programs it uses. */
 function install(more: Readonly<Record<string, string>>): void {
   program = join(folder, 'sluice-rule')
   let text = readFileSync(SOURCE, 'utf8').replace('LCTL=/usr/sbin/lctl', `LCTL='${folder}/lctl'`)
@@ -59,7 +59,7 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
     expect(readFileSync(SOURCE, 'utf8')).not.toMatch(/\beval\b/)
   })
 
-  it('writes rules of ours', () => {
+  it('writes rules of Sluice', () => {
     for (const args of [
       ['start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}&opcode={ost_write}', '50', 'rank=theirs', 'realtime=1'],
       ['start', OST, 'both', 'ab_0123456789', 'jobid={4690.python.u1021}', '999999'],
@@ -131,27 +131,21 @@ describe.each(shells)('the helper on a server under %s', (shell) => {
     }
     const touch = `() { touch '${folder}/owned'; }`
     const env = {
-      ...{
-        PATH: `${evil}:/usr/bin:/bin`,
-        IFS: 'a',
-        ENV: join(evil, 'grep'),
-        BASH_ENV: join(evil, 'grep'),
-        CDPATH: evil,
-      },
-      ...{
-        'BASH_FUNC_grep%%': touch,
-        'BASH_FUNC_printf%%': touch,
-        'BASH_FUNC_command%%': touch,
-        'BASH_FUNC_[%%': touch,
-      },
-      ...{
-        LC_ALL: 'tr_TR.UTF-8',
-        RATE_MOST: '99999999',
-        LCTL: join(evil, 'lctl'),
-        MARK: 'x',
-        EXPRESSION: '.*',
-        POSIXLY_CORRECT: '1',
-      },
+      PATH: `${evil}:/usr/bin:/bin`,
+      IFS: 'a',
+      ENV: join(evil, 'grep'),
+      BASH_ENV: join(evil, 'grep'),
+      CDPATH: evil,
+      'BASH_FUNC_grep%%': touch,
+      'BASH_FUNC_printf%%': touch,
+      'BASH_FUNC_command%%': touch,
+      'BASH_FUNC_[%%': touch,
+      LC_ALL: 'tr_TR.UTF-8',
+      RATE_MOST: '99999999',
+      LCTL: join(evil, 'lctl'),
+      MARK: 'x',
+      EXPRESSION: '.*',
+      POSIXLY_CORRECT: '1',
     }
     expect(run(['start', OST, 'reg', 'sl_a', 'jobid={x}', '5'], env, shell).code).toBe(0)
     expect(run(['start', OST, 'reg', 'sl_a', 'jobid={x}', '9999999'], env, shell).code).toBe(2)
@@ -192,7 +186,7 @@ describe('the helper where there is systemd', () => {
       )
       chmodSync(join(bin, name), 0o755)
     }
-    // The helper's own timer, as systemd 252 showed it.
+    // The helper's own timer, as printed by systemd 252.
     const { answers } = readRecorded(readFileSync(recordedFile(252), 'utf8'))
     const shown = answers.find(
       (a) => a.command.startsWith('systemctl show --all') && a.stdout.includes('sluice-rule fire'),

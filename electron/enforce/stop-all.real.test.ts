@@ -25,7 +25,7 @@ let store: EnforcementStore
 let records: AuditRecord[]
 let sent: string[]
 let node: NodeConnection
-/** Commands whose answer never comes, is lost, or is a refusal. */
+/** Commands that are not answered, lose their answer, or are refused. */
 let fate: (command: string) => 'ok' | 'lost' | 'lost after' | 'refused'
 
 beforeEach(() => {
@@ -55,8 +55,19 @@ const audit = (): Audit => new Audit((r) => records.push(r))
 const put = (value: string): void => void expect(oss.exec(setParamCommand(OST, value)).code, value).toBe(0)
 const keep = (name: string, unit = '', expiresMs: number | null = null): void =>
   store.rules.keep({
-    ...{ cluster: 'demo', host: 'oss01', service: 'ost_io', queue: 'reg', name, change: 'c1', owner: 'ada@desk' },
-    ...{ reason: 'noisy', ticket: '', createdMs: 0, unit, expiresMs, realtime: false },
+    cluster: 'demo',
+    host: 'oss01',
+    service: 'ost_io',
+    queue: 'reg',
+    name,
+    change: 'c1',
+    owner: 'ada@desk',
+    reason: 'noisy',
+    ticket: '',
+    createdMs: 0,
+    unit,
+    expiresMs,
+    realtime: false,
   })
 const timer = (unit: string, names: readonly string[], seconds = 600): void => {
   const stops = names.map((name) => ({ parameter: OST, queue: 'reg' as const, name }))
@@ -66,8 +77,14 @@ const timer = (unit: string, names: readonly string[], seconds = 600): void => {
 
 describe('leftovers', () => {
   const lookParts = (more: Partial<LeftoverParts> = {}): LeftoverParts & { audit: Audit } => ({
-    ...{ cluster: 'demo', nodes: [node], store, nowMs: () => 1_000_000, audit: audit() },
-    ...{ isHeld: () => false, heldUnits: new Set<string>(), ...more },
+    cluster: 'demo',
+    nodes: [node],
+    store,
+    nowMs: () => 1_000_000,
+    audit: audit(),
+    isHeld: () => false,
+    heldUnits: new Set<string>(),
+    ...more,
   })
 
   it('are not what this process holds, what a living console keeps, or what others wrote', async () => {
@@ -77,7 +94,11 @@ describe('leftovers', () => {
     timer('sluice-lease-s1-1', [ours])
     timer('sluice-c1', ['hog'])
     const lease = {
-      ...{ cluster: 'demo', host: 'oss01', unit: 'sluice-lease-s1-1', owner: 'o', rules: 1 },
+      cluster: 'demo',
+      host: 'oss01',
+      unit: 'sluice-lease-s1-1',
+      owner: 'o',
+      rules: 1,
       createdMs: 0,
       expiresMs: 2_000_000,
     }
@@ -85,10 +106,10 @@ describe('leftovers', () => {
     expect(
       (await findLeftovers(lookParts({ isHeld: (s) => s.name === 'hog', heldUnits: new Set(['sluice-c1']) }))).list,
     ).toEqual([])
-    // Kept by this very process in the store: somebody's.
+    // Its unit is recorded in the store for this very process, so it is not a leftover.
     keep('hog', 'sluice-c1', 2_000_000)
     expect((await findLeftovers(lookParts())).list).toEqual([])
-    // The lease of a process that has ended is nobody's.
+    // The lease of a process that has ended is an orphan.
     const dead = spawnSync(process.execPath, ['-e', 'process.stdout.write(`${process.pid} ${os.hostname()}`)'], {
       encoding: 'utf8',
     })
@@ -102,7 +123,7 @@ describe('the script of the global stop', () => {
   it('does the same in a plain shell, finds what the console does not know, and touches nothing else', () => {
     const folder = scratch()
     const rules = join(folder, 'rules')
-    // Stands in for lctl: a list of rules in a file.
+    // Fake lctl: a list of rules in a file.
     writeFileSync(
       join(folder, 'lctl'),
       `#!/bin/sh

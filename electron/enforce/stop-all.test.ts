@@ -24,7 +24,7 @@ let records: AuditRecord[]
 let sent: string[]
 let node: NodeConnection
 let stopped: number
-/** Commands whose answer never comes, is lost, or is a refusal. */
+/** Commands that are not answered, lose their answer, or are refused. */
 let fate: (command: string) => 'ok' | 'lost' | 'lost after' | 'refused'
 
 beforeEach(() => {
@@ -53,15 +53,33 @@ beforeEach(() => {
 })
 const audit = (): Audit => new Audit((r) => records.push(r))
 const parts = (): StopParts => ({
-  ...{ cluster: 'demo', nodes: [node], store, audit: audit(), nowMs: () => 0, answerMs: 200 },
-  ...{ session: 'me--here-0000a1', settleMs: 0, stopControllers: () => stopped++ },
+  cluster: 'demo',
+  nodes: [node],
+  store,
+  audit: audit(),
+  nowMs: () => 0,
+  answerMs: 200,
+  session: 'me--here-0000a1',
+  settleMs: 0,
+  stopControllers: () => stopped++,
 })
 const put = (value: string): void => void expect(oss.exec(setParamCommand(OST, value)).code, value).toBe(0)
 const text = (): string => oss.exec(`lctl get_param -n ${OST}`).stdout
 const keep = (name: string, unit = '', expiresMs: number | null = null): void =>
   store.rules.keep({
-    ...{ cluster: 'demo', host: 'oss01', service: 'ost_io', queue: 'reg', name, change: 'c1', owner: 'ada@desk' },
-    ...{ reason: 'noisy', ticket: '', createdMs: 0, unit, expiresMs, realtime: false },
+    cluster: 'demo',
+    host: 'oss01',
+    service: 'ost_io',
+    queue: 'reg',
+    name,
+    change: 'c1',
+    owner: 'ada@desk',
+    reason: 'noisy',
+    ticket: '',
+    createdMs: 0,
+    unit,
+    expiresMs,
+    realtime: false,
   })
 const timer = (unit: string, names: readonly string[], seconds = 600): void => {
   const stops = names.map((name) => ({ parameter: OST, queue: 'reg' as const, name }))
@@ -79,7 +97,7 @@ describe('the global stop', () => {
     }
     const end = await stopEverything({ ...parts(), nodes: [faulty, node] })
     expect(end.nodes).toEqual([
-      { host: 'oss00', state: 'unknown', detail: 'a fault of this program: x is undefined' },
+      { host: 'oss00', state: 'unknown', detail: 'internal error: x is undefined' },
       { host: 'oss01', state: 'done', detail: '1 rule removed, read back' },
     ])
     expect(end.state).toBe('uncertain')
@@ -95,7 +113,9 @@ describe('the global stop', () => {
     timer('sluice-t1', [ours, 'hog'])
     const end = await stopEverything(parts())
     expect(end).toEqual({
-      ...{ removed: 4, state: 'stopped', others: [] },
+      removed: 4,
+      state: 'stopped',
+      others: [],
       nodes: [{ host: 'oss01', state: 'done', detail: '4 rules removed, read back' }],
     })
     expect(stopped).toBe(1)
@@ -103,7 +123,7 @@ describe('the global stop', () => {
     for (const name of [ours, 'hog', 'sl_both']) expect(text()).not.toContain(name)
     expect(oss.timers.size).toBe(0)
     expect(store.rules.of('demo')).toEqual([])
-    // On record before it was sent, word for word.
+    // Recorded verbatim before it was sent.
     expect(records.map((r) => r.kind)).toEqual(['intent', 'outcome', 'intent', 'outcome'])
     const intents = records.filter((r) => r.kind === 'intent').flatMap((r) => r.text.split('\n'))
     expect(intents).toEqual(sent)
@@ -143,8 +163,19 @@ describe('the global stop', () => {
         for (const n of free) {
           run(`reg start ${n} jobid={${n}.0} rate=3`)
           opened.value.rules.keep({
-            ...{ cluster: 'demo', host: 'oss01', service: 'ost_io', queue: 'reg', name: n, change: 'c', owner: 'o' },
-            ...{ reason: '', ticket: '', createdMs: 0, unit: '', expiresMs: null, realtime: false },
+            cluster: 'demo',
+            host: 'oss01',
+            service: 'ost_io',
+            queue: 'reg',
+            name: n,
+            change: 'c',
+            owner: 'o',
+            reason: '',
+            ticket: '',
+            createdMs: 0,
+            unit: '',
+            expiresMs: null,
+            realtime: false,
           })
         }
         expect(server.exec(`lctl get_param ${OST}`).stdout).not.toBe(before)
@@ -167,7 +198,7 @@ describe('the global stop', () => {
         state: 'not sent',
         detail: 'it does not answer; its rules end by sluice-c1 in 90 s; without a timer: bare',
       },
-      { host: 'oss09', state: 'not sent', detail: 'it is not connected; no timer of ours is known there' },
+      { host: 'oss09', state: 'not sent', detail: 'it is not connected; no Sluice timer is known there' },
     ])
     expect(store.rules.of('demo')).toHaveLength(2)
   })
@@ -175,7 +206,7 @@ describe('the global stop', () => {
   it.each([
     ['refused', 'failed', 'still there: ab_0123456789'],
     ['lost', 'failed', 'still there: ab_0123456789'],
-    // It was carried out: the rules tell.
+    // It was executed: the rules show it.
     ['lost after', 'done', '1 rule removed'],
   ] as const)('knows the end of a stop that is %s by reading', async (how, state, detail) => {
     put(`reg start ${ours} jobid={a.0} rate=5`)
@@ -208,7 +239,7 @@ describe('the global stop', () => {
       records.push(`${r.number} ${r.kind} ${r.text}`)
     })
     expect((await stopEverything({ ...parts(), audit: late })).nodes).toMatchObject([
-      { state: 'done', detail: expect.stringContaining('not on record yet: disk full') as string },
+      { state: 'done', detail: expect.stringContaining('not recorded yet: disk full') as string },
     ])
     expect([sent.some((c) => c.includes(`stop ${ours}`)), oss.timers.size]).toEqual([true, 0])
     expect(late.waiting).toMatchObject({ dropped: 0, why: 'disk full' })
@@ -243,11 +274,17 @@ describe('the global stop', () => {
 
 describe('leftovers', () => {
   const lookParts = (more: Partial<LeftoverParts> = {}): LeftoverParts & { audit: Audit } => ({
-    ...{ cluster: 'demo', nodes: [node], store, nowMs: () => 1_000_000, audit: audit() },
-    ...{ isHeld: () => false, heldUnits: new Set<string>(), ...more },
+    cluster: 'demo',
+    nodes: [node],
+    store,
+    nowMs: () => 1_000_000,
+    audit: audit(),
+    isHeld: () => false,
+    heldUnits: new Set<string>(),
+    ...more,
   })
 
-  it('are rules and timers of ours that nobody here answers for, those without a timer first', async () => {
+  it('are rules and timers of Sluice that no console manages, those without a timer first', async () => {
     put('reg start theirs jobid={x.*} rate=9')
     put(`reg start ${ours} jobid={a.0} rate=5`)
     put('reg start sl_bare jobid={b.0} rate=6')
@@ -301,7 +338,7 @@ describe('leftovers', () => {
     expect(oss.timers.size).toBe(0)
   })
 
-  it('cannot be told of a server that does not answer', async () => {
+  it('are unknown of a server that does not answer', async () => {
     fate = () => 'lost'
     expect(await findLeftovers(lookParts())).toEqual({ list: [], fault: 'oss01: its rules cannot be read' })
   })
@@ -351,7 +388,8 @@ describe('a read-only node', () => {
     const refusedOf = async (mode: 'observe' | 'enforce'): Promise<string[]> => {
       const refused: string[] = []
       const c = emulatedCluster(demo(), {
-        ...{ kind: 'LIVE', mode },
+        kind: 'LIVE',
+        mode,
         around: (n) => {
           const shut = readOnlyWhile(n, () => true)
           return {
@@ -371,7 +409,7 @@ describe('a read-only node', () => {
     expect(await refusedOf('observe')).toEqual([])
     const refused = await refusedOf('enforce')
     expect(refused.length).toBeGreaterThan(0)
-    // The timer, and the way to be sure that it is not there.
+    // The timer, and the command that ensures it is not there.
     expect(refused.every((r) => /^systemd-run |^systemctl stop sluice-lease-/.test(r))).toBe(true)
   })
 

@@ -1,13 +1,15 @@
 /**
- * The global stop: the stop record is written first, which every process of this data folder obeys before each command; what is under
- * way in this one is awaited; then every rule of ours goes from every server that answers, a few servers at a time. The rules are read
- * again later than a period, and timers and leases end only after that: what may still act is covered until then.
+ * Global stop. The stop record is written first; every process of this data folder checks it before each command.
+ * Pending work of this process is awaited; then every rule of Sluice is removed from every server that answers, a few
+ * servers at a time. The rules are read again after longer than a period, and timers and leases end only after that:
+ * commands that may still act are covered until then.
  *
- * Consoles of other data folders are known by their leases on the servers. A timer of this stop covers their rules while their leases
- * and their rules are removed, so they find both gone, leave enforce, and no rule is without a timer meanwhile.
+ * Consoles of other data folders are known by their leases on the servers. A timer of this stop covers their rules
+ * while their leases and rules are removed, so that they find both gone and leave enforce, and no rule is ever without
+ * a timer.
  *
- * Allowed while the cluster is locked, since it ends limits and makes none; not in read-only, where nothing is ever written and a script
- * says what to type instead.
+ * Allowed while the cluster is locked, since it only ends limits; not in read-only, where nothing is ever written and a
+ * script lists the commands to type instead.
  */
 import type { NodeEnd, StopResult } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
@@ -20,24 +22,27 @@ import { covers, readTimers, type FoundTimer } from './expiry.ts'
 import type { TimerStop } from './expiry-spec.ts'
 import { Lease } from './lease.ts'
 import { ownership, type RuleSpot } from './own-names.ts'
-import { endUnits, readStanding, removeRules, type RemovalEnd, type StandingRule } from './remove-rules.ts'
+import { endTimerUnits, readActiveRules, removeRules, type RemovalEnd, type ActiveRule } from './remove-rules.ts'
 import { isOrphan, thisProcess, type OwnLease } from './store-leases.ts'
 import type { EnforcementStore } from './store.ts'
 
 const ANSWER_MS = 10_000
-/** Servers at once. */
+/** Servers processed concurrently. */
 const AT_ONCE = 16
-/** Least time between the removal and the reading that the answer rests on, wall ms. */
+/** Least time between the removal and the verifying read, wall ms. */
 export const SETTLE_MS = 2_000
-/** Longest wait for what is under way: here, in a commit of another process, and until other processes have seen the stop, wall ms. */
+/**
+ * Longest wait for pending work: here, in a commit of another process, and until other processes have seen the stop,
+ * wall ms.
+ */
 const UNDER_WAY_MS = 12_000
-/** Times that rules which come back are removed again. */
+/** Number of attempts to remove rules that come back. */
 const ROUNDS = 3
 
 export interface StopParts {
   readonly cluster: string
   readonly nodes: readonly NodeConnection[]
-  /** Servers that are not connected: named, with the timers that are known to be there. */
+  /** Servers that are not connected: reported with the timers known to be there. */
   readonly silent?: readonly string[] | undefined
   readonly store: EnforcementStore | undefined
   readonly audit: Audit
@@ -45,17 +50,17 @@ export interface StopParts {
   readonly session: string
   /** Unix ms on the source's clock. */
   readonly nowMs: () => number
-  /** Puts the stop on record for all processes, and ends whatever writes by itself in this one. @throws when it cannot be put on record. */
+  /** Records the stop for all processes, and ends this process's controllers. @throws if it cannot be recorded. */
   readonly stopControllers: () => void
-  /** Waits so many ms at most for what is under way in this process; @returns servers on which something may still act. */
+  /** Waits at most so many ms for pending work of this process; @returns servers on which a command may still act. */
   readonly over?: ((ms: number) => Promise<ReadonlySet<string>>) | undefined
-  /** Between the removal and the reading that the answer rests on: longer than a period of any controller, wall ms. */
+  /** Time between the removal and the verifying read: longer than a period of any controller, wall ms. */
   readonly settleMs?: number | undefined
   readonly answerMs?: number | undefined
   readonly underWayMs?: number | undefined
 }
 
-/** What the store says, or does; it may take and tell nothing while its disk is full, and rules go all the same. */
+/** Calls the store, ignoring its errors: its disk may be full, and rules are removed all the same. */
 function tolerant<T>(act: () => T, otherwise: T): T {
   try {
     return act()
@@ -66,7 +71,7 @@ function tolerant<T>(act: () => T, otherwise: T): T {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What will stop the rules of a server that does not answer, as far as it is on record. */
+/** Timers that will stop the rules of a server that does not answer, as far as recorded. */
 function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string {
   const rules = tolerant(() => store?.rules.of(cluster, host) ?? [], [])
   const leases = tolerant(() => store?.leases.of(cluster) ?? [], []).filter((l) => l.host === host)
@@ -79,12 +84,12 @@ function timersKnown({ cluster, store, nowMs }: StopParts, host: string): string
     .map(([unit, ms]) => `${unit} in ${Math.ceil((ms - now) / 1000)} s`)
   const bare = rules.filter((r) => r.unit === '').map((r) => r.name)
   return [
-    pending.length > 0 ? `its rules end by ${pending.join(', ')}` : 'no timer of ours is known there',
+    pending.length > 0 ? `its rules end by ${pending.join(', ')}` : 'no Sluice timer is known there',
     ...(bare.length > 0 ? [`without a timer: ${bare.join(', ')}`] : []),
   ].join('; ')
 }
 
-/** Leases of other processes of this data folder that run. */
+/** Leases of other running processes of this data folder. */
 export function leasesOfOthers(store: EnforcementStore | undefined, cluster: string, nowMs: number): OwnLease[] {
   const me = thisProcess()
   const isMine = (l: OwnLease): boolean => l.machine === me.machine && l.pid === me.pid && l.born === me.born
@@ -92,7 +97,7 @@ export function leasesOfOthers(store: EnforcementStore | undefined, cluster: str
 }
 
 /** Timers of consoles of other data folders, on one server. */
-export function othersOn(
+export function foreignTimersOn(
   host: string,
   timers: readonly FoundTimer[],
   { cluster, store, session }: Pick<StopParts, 'cluster' | 'store' | 'session'>,
@@ -112,31 +117,31 @@ function stopOfKey(key: string): TimerStop {
 }
 
 /**
- * Takes away what consoles of other data folders have on a server: a timer of this console covers their rules meanwhile, then their
- * leases end, so that they find both gone.
+ * Removes the leases of consoles of other data folders from a server: a timer of this console covers their rules
+ * meanwhile, then their leases end, so that they find both gone.
  *
- * @returns  the timer that covers; undefined where none could be made: then their leases stay until their rules are gone.
+ * @returns  the covering timer; undefined if none could be made: then their leases stay until their rules are gone.
  */
 export async function displace(
   node: NodeConnection,
   others: readonly FoundTimer[],
-  standing: readonly StandingRule[],
+  standing: readonly ActiveRule[],
   parts: Pick<StopParts, 'audit' | 'session' | 'nowMs' | 'answerMs'> & {
     readonly purpose: UnitPurpose
-    /** One that covers already. */
+    /** Timer that already covers the rules. */
     readonly guard?: Lease | undefined
   },
 ): Promise<Lease | undefined> {
   const { audit, session, nowMs, purpose, answerMs = ANSWER_MS } = parts
   const keys = standing.map((r) => keyOf({ parameter: SERVICES[r.service].rules, queue: r.queue, name: r.name }))
   const stops = [...new Set([...keys, ...others.flatMap((t) => t.stops.map(keyOf))])]
-  // Its timers take rules away and make none: they are not kept waiting by a record that cannot be written.
+  // Its timers only remove rules, so they do not wait for a record that cannot be written.
   const recorded: AuditWriter = { write: (...record) => void audit.note(...record) }
   const guard = parts.guard ?? new Lease(node, session, recorded, { stop: stopOfKey, purpose })
   try {
     const covered = await guard.cover(stops, 0, nowMs())
     if (!covered.ok) return parts.guard
-    await endUnits({
+    await endTimerUnits({
       node,
       units: others.filter((t) => t.isOwn).map((t) => t.unit),
       audit,
@@ -146,17 +151,17 @@ export async function displace(
     })
     return guard
   } catch {
-    // The store of leases takes nothing now: theirs stay until their rules are gone.
+    // The leases table cannot be written: their leases stay until their rules are gone.
     return parts.guard
   }
 }
 
-/** The stop on one server, over its rounds. */
+/** Stop of one server, over its rounds. */
 class ServerStop {
   readonly node: NodeConnection
   readonly #parts: StopParts
   readonly #answerMs: number
-  /** Timers to end when nothing is left for them. */
+  /** Timers to end when none of their rules is left. */
   readonly #units = new Set<string>()
   readonly #others = new Map<string, StopResult['others'][number]>()
   #guard: Lease | undefined
@@ -181,21 +186,23 @@ class ServerStop {
     return this.#end?.state === 'done'
   }
 
-  /** Whether rules were read to be gone, so that a later reading can tell whether it stayed so. */
+  /** True once rules were read as gone, so that a later reading can verify it. */
   get isOpen(): boolean {
     return this.#end !== undefined && this.#end.state !== 'not sent'
   }
 
-  /** Removes what is there now. @returns whether rules came back that were gone. */
+  /** Removes the present rules. @returns true if rules came back that were gone. */
   async remove(): Promise<boolean> {
     const wasDone = this.isDone
     const { node } = this
     const { audit, nowMs, store, cluster } = this.#parts
-    const standing = await readStanding(node, this.#answerMs)
+    const standing = await readActiveRules(node, this.#answerMs)
     if (!standing) {
       const state = this.#end === undefined ? 'not sent' : 'unknown'
       this.#end = {
-        ...{ host: node.host, state, removed: 0 },
+        host: node.host,
+        state,
+        removed: 0,
         detail: `it does not answer; ${timersKnown(this.#parts, node.host)}`,
       }
       return false
@@ -203,11 +210,11 @@ class ServerStop {
     const timers = await readTimers(node, this.#answerMs)
     const found = timers.ok ? timers.value.filter((t) => t.isOwn) : []
     const isOwnName = ownership(cluster, store)
-    const others = othersOn(node.host, timers.ok ? timers.value : [], this.#parts)
+    const others = foreignTimersOn(node.host, timers.ok ? timers.value : [], this.#parts)
     const theirs = new Set(others.flatMap((t) => t.stops.map((s) => `${s.parameter} ${s.name}`)))
-    // Where nothing is known of rules that operators named, a timer of Sluice tells them.
+    // Without a store, rules named by operators are recognized by the Sluice timers that stop them.
     const timed = store === undefined ? found : []
-    const isTimed = ({ service, queue, name }: StandingRule): boolean =>
+    const isTimed = ({ service, queue, name }: ActiveRule): boolean =>
       timed.some((t) => covers(t, [{ parameter: SERVICES[service].rules, queue, name }]))
     const rules = standing.filter(
       (r) => isOwnName(r) || isTimed(r) || theirs.has(`${SERVICES[r.service].rules} ${r.name}`),
@@ -220,7 +227,7 @@ class ServerStop {
     }
     const guards = this.#guard?.units ?? []
     for (const t of found) if (!guards.includes(t.unit)) this.#units.add(t.unit)
-    // It is as it was read to be before; a lease that is still there may write again.
+    // Unchanged since the last reading; a lease that is still there may write again.
     if (wasDone && rules.length === 0) return others.length > 0
     const end = await removeRules({ node, rules, units: [], audit, nowMs, answerMs: this.#answerMs })
     this.#removed += end.removed
@@ -236,35 +243,38 @@ class ServerStop {
     }
   }
 
-  /** The program failed on it: what stands there is not known. */
+  /** Internal error: the server's rules are unknown. */
   fault(e: unknown): void {
     const why = e instanceof Error ? e.message : String(e)
-    this.#end = { host: this.node.host, state: 'unknown', removed: 0, detail: `a fault of this program: ${why}` }
+    this.#end = { host: this.node.host, state: 'unknown', removed: 0, detail: `internal error: ${why}` }
   }
 
-  /** Something may still act on it: its timers stay. */
+  /** A command may still act on the server: its timers stay. */
   doubt(why: string): void {
     const was = this.#end
     if (!was || was.state === 'not sent') return
     this.#end = { ...was, state: 'unknown', detail: `${was.detail}; ${why}` }
   }
 
-  /** Ends timers that have nothing left to stop; those of a server that is not sure stay, and cover what may still come. */
+  /**
+   * Ends timers that have nothing left to stop; those of a server in an unsure state stay, and cover what may still
+   * arrive.
+   */
   async settle(): Promise<void> {
     const { node } = this
     const { audit, nowMs, store, cluster } = this.#parts
     const units = [...this.#units]
     if (this.#end?.state !== 'done') return
-    const pending = await endUnits({ node, units, audit, nowMs, answerMs: this.#answerMs })
+    const pending = await endTimerUnits({ node, units, audit, nowMs, answerMs: this.#answerMs })
     try {
       await this.#guard?.end(nowMs())
     } catch {
-      // It fires within a minute and stops what is gone.
+      // It fires within a minute and stops rules that are gone.
     }
     for (const unit of units) {
       if (!pending.includes(unit)) tolerant(() => store?.leases.end(cluster, node.host, unit), undefined)
     }
-    const left = pending.length === 0 ? '' : `; timers that stay and stop what is gone: ${pending.join(', ')}`
+    const left = pending.length === 0 ? '' : `; remaining timers, without effect: ${pending.join(', ')}`
     this.#end = { ...this.#end, detail: `${this.#end.detail}${left}` }
   }
 
@@ -274,7 +284,7 @@ class ServerStop {
   }
 }
 
-/** Runs something on every server, a few at a time. */
+/** Runs an action for every server, a few at a time. */
 async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Promise<unknown>): Promise<void> {
   const queue = [...stops]
   const work = async (): Promise<void> => {
@@ -282,7 +292,7 @@ async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Prom
       try {
         await act(s)
       } catch (e) {
-        // A fault of the program on one server leaves no rule on the others.
+        // An internal error on one server must not leave rules on the others.
         s.fault(e)
       }
     }
@@ -290,7 +300,10 @@ async function onEach(stops: readonly ServerStop[], act: (s: ServerStop) => Prom
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, stops.length) }, work))
 }
 
-/** Waits until a commit of another process has ended, and keeps others from beginning. @returns how to give the lock back; failures are those of taking it. */
+/**
+ * Waits until a commit of another process has ended, and keeps new ones from beginning. @returns function that releases
+ * the lock; failures are those of taking it.
+ */
 async function holdCommits(parts: StopParts, ms: number): Promise<Result<() => void>> {
   const untilMs = performance.now() + ms
   for (;;) {
@@ -301,7 +314,9 @@ async function holdCommits(parts: StopParts, ms: number): Promise<Result<() => v
   }
 }
 
-/** Stops everything of ours. Never rejects; one end a server, in the order of the source, silent ones last. */
+/**
+ * Stops everything of Sluice. Never rejects; one result per server, in the order of the source, unconnected ones last.
+ */
 export async function stopEverything(parts: StopParts): Promise<StopResult> {
   const { cluster, store, nowMs, settleMs = SETTLE_MS, underWayMs = UNDER_WAY_MS } = parts
   let unrecorded: string | undefined
@@ -316,7 +331,7 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
   const back = new Set<ServerStop>()
   for (let round = 0; round < ROUNDS; round++) {
     const removedMs = performance.now()
-    // Other processes of this data folder obey the stop before their next command, and end their leases then.
+    // Other processes of this data folder check the stop before their next command, and end their leases then.
     while (leasesOfOthers(store, cluster, nowMs()).length > 0 && performance.now() - removedMs < underWayMs)
       await pause(100)
     await pause(Math.max(0, removedMs + settleMs - performance.now()))
@@ -337,12 +352,10 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
     if (!release.ok) {
       const why = release.error.why ?? release.error.what
       s.doubt(
-        release.error.code === 'BUSY'
-          ? `${why}, and did not end`
-          : `whether another process sends a change is not known: ${why}`,
+        release.error.code === 'BUSY' ? `${why}, and did not finish` : `the commit lock could not be checked: ${why}`,
       )
     }
-    if (unrecorded !== undefined) s.doubt(`the stop could not be put on record for other processes: ${unrecorded}`)
+    if (unrecorded !== undefined) s.doubt(`the stop could not be recorded for other processes: ${unrecorded}`)
   }
   for (const l of leasesOfOthers(store, cluster, nowMs())) {
     const why = `process ${l.pid} on ${l.machine} (${l.owner}) still holds ${l.unit} and may write`
@@ -351,7 +364,8 @@ export async function stopEverything(parts: StopParts): Promise<StopResult> {
   await onEach(stops, (s) => s.settle())
   if (release.ok) release.value()
   const silent = (parts.silent ?? []).map((host): NodeEnd => ({
-    ...{ host, state: 'not sent' },
+    host,
+    state: 'not sent',
     detail: `it is not connected; ${timersKnown(parts, host)}`,
   }))
   const nodes = [...stops.map((s) => s.end()), ...silent]

@@ -1,6 +1,6 @@
 /**
- * The global stop as a POSIX script for an admin's shell: what this console would send, without this console. It knows the rules as
- * they were read last, and looks on each server for more whose names are of our form.
+ * Global stop as a POSIX script for an admin's shell: the commands that this console would send, without this console.
+ * It names the rules of the last reading, and looks on each server for more rules with names of Sluice's form.
  */
 import { SERVICES, servicesOf } from '../base/service.ts'
 import { CONTROLLER_RULE, HELPER_RULE, OPERATOR_RULE } from '#core/controllers/registry.ts'
@@ -14,9 +14,9 @@ import { SETTLE_MS } from './stop-all.ts'
 export interface ScriptServer {
   readonly host: string
   readonly roles: NodeConnection['roles']
-  /** Rules of ours as they were read last. */
+  /** Rules of Sluice at the last reading. */
   readonly rules: readonly RuleSpot[]
-  /** Timers of ours that systemd keeps there. */
+  /** Sluice timers kept by systemd there. */
   readonly units: readonly string[]
 }
 
@@ -64,7 +64,7 @@ mark() {
 # Those that a waiting shell keeps: its arguments are the mark, the timer's name and what it stops.
 end_shell_leases() {
   for file in $(grep -lsE 'sluice-([e]xpiry|rule-[w]ait)' /proc/[0-9]*/cmdline); do
-    case $(tr '\\n\\000' ' \\n' <"$file" | sed -n '3,5p' | tr '\\n' ' ') in
+    case $({ tr '\\n\\000' ' \\n' <"$file"; } 2>/dev/null | sed -n '3,5p' | tr '\\n' ' ') in
       *'sluice-expiry sluice-lease-'* | *'sluice-expiry sluice-take-'* | 'sluice-rule-wait sluice-lease-'* | 'sluice-rule-wait sluice-take-'*)
         pid=\${file%/cmdline}
         kill "\${pid#/proc/}" 2>/dev/null || :
@@ -117,12 +117,13 @@ fi
 exit "$failed"
 `
 
-/** A comment must not end: whatever is in a name stays on its line. */
+/** Keeps a name on its comment line, whatever it contains. */
 const inComment = (text: string): string => text.replace(/[^A-Za-z0-9 ._:@/+-]/g, '?')
 
 /**
  * @param atMs     when the rules were read, Unix ms.
- * @param settleS  time after the removal until it is looked whether anything came back, s: longer than a period of any controller.
+ * @param settleS  time after the removal until the script checks whether rules came back, s: longer than a period of
+ *                 any controller.
  * @returns        the script, and the number of rules that it names.
  */
 export function stopScriptText(

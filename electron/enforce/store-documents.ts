@@ -1,4 +1,7 @@
-/** Plans and changes as documents: kept so that another process can apply, show and undo them. What is in them is their makers' affair. */
+/**
+ * Plans and changes as documents, stored so that another process can apply, show and undo them. Their content is
+ * defined by their writers.
+ */
 import type { Database } from 'better-sqlite3'
 
 export interface StoredDocument {
@@ -6,7 +9,7 @@ export interface StoredDocument {
   readonly cluster: string
   readonly atMs: number
   readonly state: string
-  /** JSON as it was kept; read it with a schema. undefined where it is damaged. */
+  /** Stored JSON; parse it with a schema. undefined if damaged. */
   readonly document: unknown
 }
 
@@ -18,7 +21,7 @@ interface Row {
   document: string
 }
 
-/** One that is damaged has no content. */
+/** A damaged document has no content. */
 function contentOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -35,7 +38,7 @@ const documentOf = (r: Row): StoredDocument => ({
   document: contentOf(r.document),
 })
 
-/** Documents of one kind that are kept for each cluster; older ones go. */
+/** Stored documents of one kind per cluster; older ones are deleted. */
 const KEPT = 1_000
 
 export class Documents {
@@ -70,9 +73,9 @@ export class Documents {
   }
 
   /**
-   * Gives a document another state, if it has the one that is expected: two processes cannot both take a plan.
+   * Changes a document's state if it has the expected one: two processes cannot both take a plan.
    *
-   * @returns  whether it had.
+   * @returns  true if it had the expected state.
    */
   turn(id: string, from: string, to: string): boolean {
     return (

@@ -1,19 +1,19 @@
-/** Leases of controllers, with the process that renews each: those of a process that has ended are nobody's. */
+/** Leases of controllers, with the process that renews each; leases of a process that has ended are orphans. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { Database } from 'better-sqlite3'
-import { isRunning } from '../files/running.ts'
-import type { LeaseKeeper } from './lease.ts'
+import { isRunning } from '../files/is-running.ts'
+import type { LeaseStore } from './lease.ts'
 
 export interface OwnLease {
   readonly cluster: string
   readonly host: string
   readonly unit: string
   readonly owner: string
-  /** Machine and process of the console that renews it. */
+  /** Machine and process of the console that renews the lease. */
   readonly machine: string
   readonly pid: number
-  /** When that process began, as its system tells it: numbers of processes come back. */
+  /** Start time of that process as reported by its system: pids are reused. */
   readonly born: string
   readonly rules: number
   readonly createdMs: number
@@ -22,7 +22,7 @@ export interface OwnLease {
 
 type Row = Omit<OwnLease, 'createdMs' | 'expiresMs'> & { created_ms: number; expires_ms: number }
 
-/** When a process of this machine began; empty where that cannot be told. */
+/** Start time of a process of this machine; empty if unknown. */
 function bornOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -40,7 +40,8 @@ export const thisProcess = (): Pick<OwnLease, 'machine' | 'pid' | 'born'> => ({
 })
 
 /**
- * Whether the process of a lease has ended. Of another machine nothing is known: its lease is taken for live until it has run out.
+ * True if the process of a lease has ended. Processes of another machine cannot be checked: their leases count as live
+ * until they expire.
  */
 export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'expiresMs'>, nowMs: number): boolean {
   if (lease.expiresMs <= nowMs) return true
@@ -48,7 +49,7 @@ export function isOrphan(lease: Pick<OwnLease, 'machine' | 'pid' | 'born' | 'exp
   return !isRunning(lease.pid) || (lease.born !== '' && bornOf(lease.pid) !== lease.born)
 }
 
-/** Whether a process of this machine certainly runs: it has the number and the beginning that are on record. */
+/** True if a process of this machine is certainly running: its pid and start time match the record. */
 export const isProvenToRun = ({ machine, pid, born }: Pick<OwnLease, 'machine' | 'pid' | 'born'>): boolean =>
   machine === hostname() && born !== '' && isRunning(pid) && bornOf(pid) === born
 
@@ -77,14 +78,14 @@ export class OwnLeases {
     return rows.map(({ created_ms, expires_ms, ...l }) => ({ ...l, createdMs: created_ms, expiresMs: expires_ms }))
   }
 
-  /** Forgets what ran out an hour ago. */
+  /** Deletes leases that expired more than an hour ago. */
   forgetOld(nowMs: number): void {
     this.#db.prepare('DELETE FROM lease WHERE expires_ms < ?').run(Math.round(nowMs) - 3_600_000)
   }
 }
 
-/** What a lease tells the store, in the name of this process. */
-export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): LeaseKeeper {
+/** Records leases in the store in the name of this process. */
+export function leaseStore(leases: OwnLeases, cluster: string, owner: string): LeaseStore {
   const me = thisProcess()
   return {
     keep: (lease) => leases.keep({ cluster, owner, ...me, ...lease }),
@@ -92,7 +93,7 @@ export function leaseKeeper(leases: OwnLeases, cluster: string, owner: string): 
       try {
         leases.end(cluster, host, unit)
       } catch {
-        // While the disk is full it stays on record until it would have run out.
+        // While the disk is full the lease stays on record until it would have expired.
       }
     },
     has: (host, unit) => leases.of(cluster).some((l) => l.host === host && l.unit === unit),

@@ -1,6 +1,6 @@
 /**
- * Opens the enforcement store, which several processes share: WAL, each commit on the disk itself. A newer file and one of another
- * program are refused and left as they are; a damaged one is set aside, never deleted.
+ * Opens the enforcement store, which several processes share: WAL, each commit flushed to disk. A newer file and one of
+ * another program are refused and not changed; a damaged one is set aside, never deleted.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,7 +8,7 @@ import Database from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { migrateStore, STORE_ID, STORE_VERSION } from './store-schema.ts'
 
-/** How long another process's write is waited for. */
+/** Longest wait for another process's write. */
 const LOCK_MS = 2_000
 
 export const headPath = (file: string): string => `${file}.head`
@@ -25,9 +25,14 @@ const refused = (code: string, file: string, why: string, next: string): Failure
 })
 
 const unusable = (file: string, e: unknown): Failure =>
-  refused('STORE_UNREADABLE', file, e instanceof Error ? e.message : String(e), 'Check the data folder and its rights.')
+  refused(
+    'STORE_UNREADABLE',
+    file,
+    e instanceof Error ? e.message : String(e),
+    'Check the data folder and its permissions.',
+  )
 
-/** Whose file it is, found without writing to it. */
+/** Checks without writing that the file belongs to Sluice, in a version this release can read. */
 function foreign(file: string, db: Database.Database): Failure | undefined {
   const version = Number(db.pragma('user_version', { simple: true }))
   const tables = Number(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get())
@@ -48,7 +53,7 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
   let db: Database.Database | undefined
   try {
     if (file !== ':memory:') {
-      // Before SQLite makes it for everyone; its log and index get the same rights.
+      // Created before SQLite does, which would make it readable for all; its log and index get the same mode.
       closeSync(openSync(file, 'a', 0o600))
       chmodSync(file, 0o600)
     }
@@ -70,7 +75,7 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
     db?.close()
     if (!isSqlite(e)) throw e
     if (e.code.startsWith('SQLITE_BUSY') || e.code === 'SQLITE_LOCKED') {
-      return fail(refused('STORE_BUSY', file, 'another Sluice is writing to it and does not end', 'Try again.'))
+      return fail(refused('STORE_BUSY', file, 'another Sluice keeps writing to it', 'Try again.'))
     }
     if (e.code === 'SQLITE_NOTADB' || e.code.startsWith('SQLITE_CORRUPT')) return fail('damaged')
     return fail(unusable(file, e))
@@ -78,11 +83,11 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
 }
 
 /**
- * Opens (or makes) the store's file.
+ * Opens (or creates) the store's file.
  *
  * @param file  path, or `:memory:`.
  * @param nowMs wall clock, for the name of a file set aside.
- * @returns     the database, and what the damaged one before it is called now.
+ * @returns     the database, and the new name of a damaged file that was set aside.
  */
 export function openStoreFile(
   file: string,
@@ -106,7 +111,7 @@ export function openStoreFile(
   }
 }
 
-/** Opens a store to look at it. Failures: those of opening, and STORE_UNREADABLE for a file that is not there or damaged. */
+/** Opens a store read-only. Failures: those of opening, and STORE_UNREADABLE for a missing or damaged file. */
 export function openStoreForReading(file: string): Result<Database.Database> {
   let db: Database.Database | undefined
   try {

@@ -1,10 +1,13 @@
-/** Rules that were started from this data folder and, as far as is known, stand: why, for whom, and what ends them. */
+/**
+ * Rules that were started from this data folder and are believed to be in force: their reason, owner, and the timer
+ * that ends them.
+ */
 import type { Database } from 'better-sqlite3'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import { thisProcess } from './store-leases.ts'
 
-/** Where a rule stands. Each queue of a server has rules of its own. */
+/** Server, service and queue of a rule. Each queue of a server has rules of its own. */
 export interface OwnPlace {
   readonly cluster: string
   readonly host: string
@@ -14,20 +17,20 @@ export interface OwnPlace {
 }
 
 export interface OwnRule extends OwnPlace {
-  /** The change that started it. */
+  /** Change that started it. */
   readonly change: string
-  /** Who started it. */
+  /** User who started it. */
   readonly owner: string
   readonly reason: string
   readonly ticket: string
   readonly createdMs: number
-  /** Unit of the timer that stops it; empty for none. */
+  /** Unit of the timer that stops it; empty if none. */
   readonly unit: string
   readonly expiresMs: number | null
   readonly realtime: boolean
 }
 
-/** A rule as it is kept: with the process that started it. */
+/** Stored rule, with the process that started it. */
 export interface KeptRule extends OwnRule {
   readonly by: { readonly machine: string; readonly pid: number; readonly born: string }
 }
@@ -66,7 +69,10 @@ export class OwnRules {
     this.#db = db
   }
 
-  /** Notes a rule, before it is started: one that is noted and not there does no harm, one that is there and not noted is nobody's. */
+  /**
+   * Records a rule before it is started: a recorded rule that does not exist is harmless, an unrecorded one that exists
+   * has no owner.
+   */
   keep(r: OwnRule): void {
     const by = thisProcess()
     this.#db

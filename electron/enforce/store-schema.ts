@@ -1,10 +1,10 @@
-/** Tables of the enforcement store, and how older files become this version. Migrations go forward only. */
+/** Tables of the enforcement store, and migrations from older versions. Migrations go forward only. */
 import type { Database } from 'better-sqlite3'
 
-/** Marks the file as ours ("Slue"); the history has another mark. */
+/** SQLite application id of the file ("Slue"); the history has another one. */
 export const STORE_ID = 0x536c7565
 
-/** Step n makes version n + 1 of version n. */
+/** Migration n turns version n into version n + 1. */
 const MIGRATIONS: readonly string[] = [
   `
   -- one chain for all live clusters and all processes
@@ -50,7 +50,7 @@ const MIGRATIONS: readonly string[] = [
 
 export const STORE_VERSION = MIGRATIONS.length
 
-/** Brings a file up to this version; several processes may try at once. */
+/** Migrates a file to this version; several processes may try at once. */
 export function migrateStore(db: Database): void {
   db.transaction(() => {
     const at = Number(db.pragma('user_version', { simple: true }))

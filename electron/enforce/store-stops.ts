@@ -1,6 +1,6 @@
 /**
- * The stop record of each cluster. Every process that shares the data folder reads it before each command that makes or tightens
- * anything; what ends rules, timers and leases needs none.
+ * Stop records of each cluster. Every process that shares the data folder reads them before each command that starts or
+ * tightens a rule; ending rules, timers and leases needs no permission.
  */
 import type { Database } from 'better-sqlite3'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -10,7 +10,7 @@ import { thisProcess } from './store-leases.ts'
 export type StopKind = 'stop' | 'take-over'
 
 export interface StopRecord {
-  /** Counts the stops of a cluster, from 1. */
+  /** Number of the stop, counted per cluster from 1. */
   readonly number: number
   readonly kind: StopKind
   readonly atMs: number
@@ -20,11 +20,11 @@ export interface StopRecord {
   readonly pid: number
 }
 
-/** The stop records of one cluster. */
+/** Stop records of one cluster. */
 export interface StopRecords {
-  /** The newest; undefined before the first. @throws when it cannot be read. */
+  /** Newest record; undefined before the first. @throws if it cannot be read. */
   last(): StopRecord | undefined
-  /** @throws when it cannot be written. */
+  /** @throws if it cannot be written. */
   record(kind: StopKind, who: string, atMs: number): StopRecord
 }
 
@@ -54,7 +54,7 @@ export class OwnStops {
     return { number, kind, atMs: Math.round(atMs), who, machine, pid }
   }
 
-  /** Those of one cluster. */
+  /** Stop records of one cluster. */
   of(cluster: string): StopRecords {
     return {
       last: () => this.last(cluster),
@@ -75,8 +75,11 @@ export function stopsInMemory(): StopRecords {
   }
 }
 
-/** Stop records of a cluster whose store cannot be used: a stop holds in this process, and `record` throws because no other one is told. */
-export function stopsUntold(why: string): StopRecords {
+/**
+ * Stop records of a cluster whose store cannot be used: a stop applies in this process, and `record` throws because it
+ * does not reach other processes.
+ */
+export function unavailableStops(why: string): StopRecords {
   const here = stopsInMemory()
   return {
     last: () => here.last(),
@@ -87,17 +90,17 @@ export function stopsUntold(why: string): StopRecords {
   }
 }
 
-/** Who stopped it and when, for people. */
+/** User and time of a stop, for people. */
 export function stopText({ kind, who, pid, atMs }: StopRecord): string {
   const at = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')
   return `${who} ${kind === 'stop' ? 'stopped it' : 'took it over'} at ${at} (process ${pid})`
 }
 
-/** Permission to write: it holds until a stop comes after it. */
+/** Permission to write; a later stop ends it. */
 export class WritePermit {
   readonly #cluster: string
   readonly #stops: StopRecords
-  /** Number of the newest stop when it was given; undefined: that could not be read. */
+  /** Number of the newest stop when the permission was given; undefined if it could not be read. */
   #since: number | undefined
 
   constructor(cluster: string, stops: StopRecords) {
@@ -106,24 +109,24 @@ export class WritePermit {
     this.renew()
   }
 
-  /** An operator asked for it again: stops up to now are over. */
+  /** Renews the permission when an operator enters enforce again: earlier stops no longer count. */
   renew(): void {
     const last = this.#read()
     this.#since = last.ok ? (last.value?.number ?? 0) : undefined
   }
 
-  /** Why nothing may be made or tightened now. Failures: STOPPED (a stop came after it), STOP_UNREADABLE. */
+  /** Reason why no rule may be started or tightened now. Failures: STOPPED (by a later stop), STOP_UNREADABLE. */
   refusal(): Failure | undefined {
     const last = this.#read()
     if (!last.ok) return last.error
-    // What could not be read when it was given holds from the first time that it can.
+    // Unreadable when the permission was given: the first number that can be read counts.
     this.#since ??= last.value?.number ?? 0
     if (last.value === undefined || last.value.number <= this.#since) return undefined
     return {
       code: 'STOPPED',
       what: `Nothing is enforced on ${this.#cluster} any more`,
       why: stopText(last.value),
-      unaffected: 'It is read and shown.',
+      unaffected: 'Monitoring continues.',
       next: 'Choose Enforce again if it is to be controlled.',
     }
   }
@@ -135,7 +138,7 @@ export class WritePermit {
       return fail({
         code: 'STOP_UNREADABLE',
         what: `Nothing is written to ${this.#cluster}`,
-        why: `whether it was stopped cannot be read: ${e instanceof Error ? e.message : String(e)}`,
+        why: `the stop record cannot be read: ${e instanceof Error ? e.message : String(e)}`,
         unaffected: 'Rules can be removed. Those that stay end by their timers.',
         next: 'Check the data folder.',
       })

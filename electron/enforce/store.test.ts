@@ -22,7 +22,7 @@ const write = (store: EnforcementStore, n: number, from = 0): void => {
   for (let i = from; i < from + n; i++)
     audit.write(i, 'oss01', i % 2 === 0 ? 'intent' : 'outcome', `text ${i}`, 'plan1')
 }
-/** Another program with the same rights changes the file behind Sluice's back. */
+/** Another program with the same rights changes the file without Sluice's knowledge. */
 const tamper = (sql: string): void => {
   const db = new Database(file)
   db.exec(sql)
@@ -37,7 +37,7 @@ const bad = (): { number: number; why: string } | undefined => {
 }
 
 describe('the audit of live clusters', () => {
-  it('says who, from where, with which login and for which plan, and holds as it is read back', () => {
+  it('records who, from where, with which login and for which plan, and verifies as read back', () => {
     const store = open()
     write(store, 3)
     expect(store.chain.read(1, 1)[0]).toMatchObject({
@@ -54,7 +54,8 @@ describe('the audit of live clusters', () => {
 
   it('is one chain for all clusters', () => {
     const store = open()
-    const [a, b] = [store.audit({ cluster: 'a' }), store.audit({ cluster: 'b' })]
+    const a = store.audit({ cluster: 'a' })
+    const b = store.audit({ cluster: 'b' })
     a.write(1, 's', 'mode', 'one')
     b.write(2, 's', 'mode', 'two')
     a.write(3, 's', 'mode', 'three')
@@ -80,7 +81,7 @@ describe('the audit of live clusters', () => {
   })
 })
 
-/** A record that fits the chain as far as its own hash goes. */
+/** Forged record whose own hash is valid. */
 function forged(): string {
   const opened = EnforcementStore.openForReading(file)
   if (!opened.ok) throw new Error(opened.error.why)
@@ -97,19 +98,19 @@ describe('exploit: an audit that', () => {
       'had a record edited',
       () => tamper("UPDATE audit SET text = 'innocent' WHERE number = 4"),
       4,
-      'not as it was written',
+      'hash does not match',
     ],
     [
       'had the name of who it was changed',
       () => tamper("UPDATE audit SET who = 'eve@x' WHERE number = 2"),
       2,
-      'not as it was',
+      'hash does not match',
     ],
     [
       'had a login taken out',
       () => tamper('UPDATE audit SET cluster = NULL WHERE number = 2'),
       2,
-      'not as it was written',
+      'hash does not match',
     ],
     ['had a record deleted', () => tamper('DELETE FROM audit WHERE number = 5'), 5, 'missing'],
     ['had its first records deleted', () => tamper('DELETE FROM audit WHERE number < 4'), 1, '3 records are missing'],
@@ -120,7 +121,7 @@ describe('exploit: an audit that', () => {
           'UPDATE audit SET number = -1 WHERE number = 3; UPDATE audit SET number = 3 WHERE number = 4; UPDATE audit SET number = 4 WHERE number = -1',
         ),
       3,
-      'not as it was written',
+      'hash does not match',
     ],
     ['lost its newest record', () => tamper('DELETE FROM audit WHERE number = 10'), 9, 'the newest records are gone'],
     ['lost its newest records', () => tamper('DELETE FROM audit WHERE number > 6'), 6, 'the newest was 10'],
@@ -129,11 +130,11 @@ describe('exploit: an audit that', () => {
       'got a record by hand',
       () => tamper("INSERT INTO audit VALUES (11, 1, 's', 'mode', 'x', 'abc', NULL, NULL, NULL, NULL, NULL)"),
       11,
-      'not as it was',
+      'hash does not match',
     ],
-    ['got a record by hand that follows the chain', () => tamper(forged()), 11, 'another hand'],
+    ['got a record by hand that follows the chain', () => tamper(forged()), 11, 'another program'],
     ['lost its head', () => rmSync(`${file}.head`), 10, 'head of the audit is gone'],
-    ['has a head that is none', () => writeFileSync(`${file}.head`, '{}'), 10, 'head of the audit cannot be read'],
+    ['has an invalid head', () => writeFileSync(`${file}.head`, '{}'), 10, 'head of the audit cannot be read'],
   ]
 
   it.each(attacks)('%s is found out, and nothing is written any more', (_what, attack, number, why) => {
@@ -149,7 +150,8 @@ describe('exploit: an audit that', () => {
   })
 
   it('is cut while it is open is found out at the next record, by every process', () => {
-    const [one, two] = [open(), open()]
+    const one = open()
+    const two = open()
     write(one, 5)
     tamper('DELETE FROM audit WHERE number > 3')
     expect(() => write(two, 1)).toThrow('newest records are gone')
@@ -159,7 +161,7 @@ describe('exploit: an audit that', () => {
     two.close()
   })
 
-  it('was altered is written again after somebody agreed, on record; the fault stays to be seen', () => {
+  it('was altered is written again after it was accepted, on record; the fault stays visible', () => {
     const first = open()
     write(first, 10)
     first.close()
@@ -170,7 +172,7 @@ describe('exploit: an audit that', () => {
     write(store, 2)
     expect(store.chain.read(11, 1)[0]).toMatchObject({
       kind: 'mode',
-      text: expect.stringContaining('agreed to go on') as string,
+      text: expect.stringContaining('accepted although') as string,
     })
     store.close()
     const again = open()
@@ -179,7 +181,7 @@ describe('exploit: an audit that', () => {
     again.close()
   })
 
-  it('was cut is written again after somebody agreed', () => {
+  it('was cut is written again after it was accepted', () => {
     const first = open()
     write(first, 10)
     first.close()
@@ -195,7 +197,7 @@ describe('exploit: an audit that', () => {
 })
 
 describe('the file', () => {
-  it('that is damaged is set aside with its head, and nothing is written until somebody agreed', () => {
+  it('that is damaged is set aside with its head, and nothing is written until it is accepted', () => {
     const first = open()
     write(first, 3)
     first.close()
@@ -215,7 +217,7 @@ describe('the file', () => {
     store.close()
   })
 
-  it('that was deleted leaves its head, which tells', () => {
+  it('that was deleted leaves its head, which exposes it', () => {
     const first = open()
     write(first, 3)
     first.close()
@@ -248,7 +250,7 @@ describe('the file', () => {
 
   it('whose head cannot be written takes no record', () => {
     if (process.getuid?.() === 0) {
-      // Root may write anywhere: a folder in the place of the file is what stops it, too.
+      // Root may write anywhere: a folder in place of the file stops root, too.
       const store = open()
       write(store, 1)
       rmSync(`${file}.head`)
@@ -270,13 +272,24 @@ describe('the file', () => {
 
 describe('plans, rules and leases', () => {
   const rule: OwnRule = {
-    ...{ cluster: 'altair', host: 'oss01', service: 'ost_io', queue: 'reg', name: 'hog' },
-    ...{ change: 'c1', owner: 'ada@desk', reason: 'noisy', ticket: 'INC-1', createdMs: 5, unit: 'sluice-c1' },
-    ...{ expiresMs: 1_800_005, realtime: false },
+    cluster: 'altair',
+    host: 'oss01',
+    service: 'ost_io',
+    queue: 'reg',
+    name: 'hog',
+    change: 'c1',
+    owner: 'ada@desk',
+    reason: 'noisy',
+    ticket: 'INC-1',
+    createdMs: 5,
+    unit: 'sluice-c1',
+    expiresMs: 1_800_005,
+    realtime: false,
   }
 
   it('are seen by every process', () => {
-    const [one, two] = [open(), open()]
+    const one = open()
+    const two = open()
     one.rules.keep(rule)
     expect(two.rules.find(rule)).toMatchObject({ ...rule, by: { pid: process.pid } })
     expect(two.rules.of('altair', 'oss02')).toEqual([])
@@ -296,7 +309,8 @@ describe('plans, rules and leases', () => {
   })
 
   it('a plan is taken by one process only', () => {
-    const [one, two] = [open(), open()]
+    const one = open()
+    const two = open()
     one.plans.keep({ id: 'p', cluster: 'altair', atMs: 1, state: 'planned', document: null })
     expect([one.plans.turn('p', 'planned', 'applied'), two.plans.turn('p', 'planned', 'applied')]).toEqual([
       true,

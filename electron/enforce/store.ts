@@ -1,9 +1,9 @@
 /**
- * The enforcement store: audit, plans, changes, rules of ours and leases, in one SQLite file of the data folder that console and
- * command line share.
+ * Enforcement store: audit, plans, changes, rules of Sluice and leases, in one SQLite file of the data folder that
+ * console and command line share.
  *
- * Where the audit was altered or lost, nothing is written to any server until somebody has agreed to go on; the agreement is the
- * next record.
+ * While the audit is altered or lost, nothing is written to any server until an operator accepts it; the acceptance is
+ * the next record.
  */
 import { join } from 'node:path'
 import { hostname, userInfo } from 'node:os'
@@ -18,18 +18,18 @@ import { headPath, openStoreFile, openStoreForReading } from './store-open.ts'
 import { OwnRules } from './store-rules.ts'
 import { OwnStops } from './store-stops.ts'
 
-/** Records at the end of the audit that are verified when it is opened; `sluice audit verify` follows all of them. */
+/** Records at the end of the audit that are verified on opening; `sluice audit verify` verifies all of them. */
 const VERIFIED_AT_OPEN = 1_000
 
-/** The store's file in a data folder. */
+/** File of the store in a data folder. */
 export const storeFile = (folder: string): string => join(folder, 'enforcement.sqlite')
 
-/** Who works here: user and machine. */
+/** Current user and machine, `user@host`. */
 export function thisUser(): string {
   try {
     return `${userInfo().username}@${hostname()}`
   } catch {
-    // A user number without a name.
+    // uid without a user name.
     return `${process.getuid?.() ?? 'unknown'}@${hostname()}`
   }
 }
@@ -57,10 +57,9 @@ export class EnforcementStore implements SharedChain {
   }
 
   /**
-   * Opens (or makes) the store and looks at the end of its audit.
+   * Opens (or creates) the store and verifies the end of its audit.
    *
-   * @param file  path, or `:memory:`.
-   * Failures: STORE_FOREIGN, STORE_NEWER, STORE_BUSY, STORE_UNREADABLE.
+   * @param file  path, or `:memory:`. Failures: STORE_FOREIGN, STORE_NEWER, STORE_BUSY, STORE_UNREADABLE.
    */
   static open(file: string, nowMs: number): Result<EnforcementStore> {
     const opened = openStoreFile(file, nowMs)
@@ -72,27 +71,27 @@ export class EnforcementStore implements SharedChain {
     return ok(store)
   }
 
-  /** Opens it to look at its records and nothing else. Failures: those of `open`. */
+  /** Opens it read-only. Failures: those of `open`. */
   static openForReading(file: string): Result<EnforcementStore> {
     const opened = openStoreForReading(file)
     return opened.ok ? ok(new EnforcementStore(opened.value, file)) : opened
   }
 
-  /** Why nothing may be written to any server; undefined when it may. */
+  /** Reason why nothing may be written to any server; undefined if allowed. */
   get refusal(): Failure | undefined {
     const why = this.#openFault()
     if (why === undefined) return undefined
     return {
       code: 'AUDIT_BROKEN',
-      what: 'The audit is not as it was written, so nothing is sent to any server',
+      what: 'The audit was altered, so nothing is sent to any server',
       why,
       unaffected: 'Clusters can be watched. Rules on servers end by their timers.',
-      next: 'Find out who changed it: sluice audit verify. To go on all the same: sluice audit accept.',
+      next: 'Find out who changed it: sluice audit verify. To continue anyway: sluice audit accept.',
     }
   }
 
   /**
-   * An audit for one cluster.
+   * Audit writer of one cluster.
    *
    * @param loginOf  SSH login and fingerprint of its key on a server.
    */
@@ -104,25 +103,25 @@ export class EnforcementStore implements SharedChain {
     try {
       return this.chain.append(entry)
     } catch (e) {
-      // Kept, so that no other process writes either.
+      // Stored, so that no other process writes either.
       if (e instanceof AuditRefused) this.#note(e.message, entry.atMs)
       throw e
     }
   }
 
-  /** Whether every record is as it was written. */
+  /** Verifies every record. */
   verify(): ChainVerdict {
     return this.chain.verify()
   }
 
-  /** Goes on although the audit was altered; that is the next record. @throws when it cannot be written. */
+  /** Accepts an altered audit; the acceptance is the next record. @throws if it cannot be written. */
   agree(who: string, nowMs: number): void {
     this.#db
       .transaction(() => {
         const why = this.#openFault()
         if (why === undefined) return
         const by = { cluster: '', plan: '', who, login: '', monoMs: Number(process.hrtime.bigint() / 1_000_000n) }
-        const text = `agreed to go on although ${why}`
+        const text = `accepted although ${why}`
         const { number } = this.chain.appendRegardless({ atMs: nowMs, server: '', kind: 'mode', text, by })
         this.#db
           .prepare('UPDATE fault SET agreed_ms = ?, agreed_by = ?, upto = ? WHERE agreed_ms IS NULL')
@@ -132,7 +131,7 @@ export class EnforcementStore implements SharedChain {
     this.chain.confirm()
   }
 
-  /** Whether it can be asked: what still waits for a server when the console ends has nobody to tell. */
+  /** True until the store is closed, which may be before pending commands of the console end. */
   get isOpen(): boolean {
     return this.#db.open
   }
@@ -151,7 +150,7 @@ export class EnforcementStore implements SharedChain {
     this.#db.prepare('INSERT INTO fault (at_ms, why) VALUES (?, ?)').run(Math.round(nowMs), why)
   }
 
-  /** Follows the newest records that nobody has agreed to yet. */
+  /** Verifies the newest records that were not accepted yet. */
   #look(nowMs: number): void {
     if (this.#openFault() !== undefined) return
     const agreed = Number(this.#db.prepare('SELECT max(upto) FROM fault').pluck().get() ?? 0)

@@ -1,4 +1,4 @@
-/** Consoles beside each other on one cluster: a stop, a take-over and a removal elsewhere end enforce, and nothing comes back. */
+/** Several consoles on one cluster: a stop, a take-over and a removal elsewhere end enforce, and no rule comes back. */
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MODEL_FENCES } from '#core/control/fences.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
@@ -13,7 +13,7 @@ import { Audit } from '../base/audit.ts'
 import { newSession } from './console-name.ts'
 import { stopEverything, type StopParts } from './stop-all.ts'
 import { EnforcementStore, storeFile } from './store.ts'
-import { leaseKeeper } from './store-leases.ts'
+import { leaseStore } from './store-leases.ts'
 
 const HOSTS = ['oss01', 'oss02']
 let folder: string
@@ -35,23 +35,37 @@ const timers = (c: Emulated): string[] =>
   HOSTS.flatMap((h) => [...(c.source.emulator.node(h)?.timers.keys() ?? [])]).toSorted()
 const told = (m: ClusterMonitor): string[] => m.events.between(-Infinity, Infinity, 50).map((e) => e.text)
 
-/** A console that enforces, with the records of a data folder. */
+/** Console that enforces, with the records of a data folder. */
 function console(user: string, more: Setup = {}, store?: EnforcementStore): Emulated {
-  const leases = store && leaseKeeper(store.leases, 'small', user)
+  const leases = store && leaseStore(store.leases, 'small', user)
   return emulatedCluster(twoJobs(), {
-    ...{ mode: 'enforce', controller: 'static', fences: MODEL_FENCES, session: newSession(user) },
-    ...{ stops: store?.stops.of('small'), leases, ...more },
+    mode: 'enforce',
+    controller: 'static',
+    fences: MODEL_FENCES,
+    session: newSession(user),
+    stops: store?.stops.of('small'),
+    leases,
+    ...more,
   })
 }
 
 const stopOf = (c: Emulated, session: string, more: Partial<StopParts> = {}): StopParts => ({
-  ...{ cluster: 'small', nodes: c.source.nodes, store: undefined, audit: new Audit(() => undefined), session },
-  ...{ nowMs: () => c.monitor.nowMs(), stopControllers: () => undefined, settleMs: 0, answerMs: 500, ...more },
+  cluster: 'small',
+  nodes: c.source.nodes,
+  store: undefined,
+  audit: new Audit(() => undefined),
+  session,
+  nowMs: () => c.monitor.nowMs(),
+  stopControllers: () => undefined,
+  settleMs: 0,
+  answerMs: 500,
+  ...more,
 })
 
 describe('a stop by another process of the data folder', () => {
-  it('is obeyed before the next command; who stopped it and when is said and on record; nothing comes back', async () => {
-    const [a, b] = [open(), open()]
+  it('is obeyed before the next command; who stopped it and when is shown and recorded; nothing comes back', async () => {
+    const a = open()
+    const b = open()
     const c = console('ada@desk', {}, a)
     await c.run(3)
     expect(all(c).length).toBeGreaterThan(0)
@@ -79,7 +93,8 @@ describe('a stop by another process of the data folder', () => {
   })
 
   it('between two commands of a period keeps the second from being sent', async () => {
-    const [a, b] = [open(), open()]
+    const a = open()
+    const b = open()
     let isStopped = false
     const around = (node: NodeConnection): NodeConnection => ({
       ...node,
@@ -127,9 +142,10 @@ describe('a stop by another process of the data folder', () => {
 })
 
 describe('a stop while a command is under way', () => {
-  /** Holds back the first start of a rule until it is let through. */
+  /** Holds back the first start of a rule until `pass` is called. */
   function held(): { around: NonNullable<Setup['around']>; reached: Promise<void>; pass: () => void } {
-    let [pass, reach] = [(): void => undefined, (): void => undefined]
+    let pass = (): void => undefined
+    let reach = (): void => undefined
     const gate = new Promise<void>((resolve) => (pass = resolve))
     const reached = new Promise<void>((resolve) => (reach = resolve))
     let isFirst = true
@@ -184,7 +200,7 @@ describe('a stop while a command is under way', () => {
       { host: 'oss02', state: 'done' },
     ])
     expect(timers(c)).toHaveLength(1)
-    // It acts later: the rule is there, and so is the timer that stops it.
+    // It acts later: the rule exists, and so does the timer that stops it.
     pass()
     await c.monitor.over(1000)
     expect(ours(c, 'oss01').length).toBeGreaterThan(0)
@@ -202,7 +218,7 @@ describe('a stop while a command is under way', () => {
       ...node,
       exec: async (command) => {
         const r = await node.exec(command)
-        // It was read back as gone; nobody of this console has anything to do there until the later reading.
+        // Read back as gone; this console does nothing there until the later reading.
         if (!isBack && all(c).length + timers(c).length === 0) {
           isBack = true
           setImmediate(() => {
@@ -220,18 +236,19 @@ describe('a stop while a command is under way', () => {
     expect(removed).toBeGreaterThan(HOSTS.length)
   })
 
-  it('says uncertain while a process of the data folder still holds a lease', async () => {
+  it('reports uncertain while a process of the data folder still holds a lease', async () => {
     const store = open()
     store.leases.keep({
-      ...{
-        cluster: 'small',
-        host: 'oss02',
-        unit: 'sluice-lease-eve--far-0000a9-1',
-        owner: 'eve@far',
-        machine: 'far',
-        pid: 7,
-      },
-      ...{ born: '', rules: 1, createdMs: 0, expiresMs: Number.MAX_SAFE_INTEGER },
+      cluster: 'small',
+      host: 'oss02',
+      unit: 'sluice-lease-eve--far-0000a9-1',
+      owner: 'eve@far',
+      machine: 'far',
+      pid: 7,
+      born: '',
+      rules: 1,
+      createdMs: 0,
+      expiresMs: Number.MAX_SAFE_INTEGER,
     })
     const c = console('ada@desk')
     const { state, nodes } = await stopEverything(stopOf(c, c.monitor.session, { store, underWayMs: 20 }))
@@ -250,7 +267,7 @@ describe('a console of another data folder', () => {
     const theirs = timers(c)
     expect(theirs).toEqual(expect.arrayContaining([expect.stringMatching(/^sluice-lease-ada--login03-[0-9a-f]{6}-1$/)]))
     const stopping = stopEverything(stopOf(c, 'eve--desk-0000b2', { settleMs: 200 }))
-    // It samples on while the stop removes what it has.
+    // Sampling continues while the stop removes its rules.
     for (let s = 3.1; s < 6; s += 0.1) {
       await c.run(s)
       await new Promise((resolve) => setTimeout(resolve, 2))
@@ -301,7 +318,7 @@ describe('a console of another data folder', () => {
     for (const unit of timers(a).filter((u) => u.startsWith('sluice-lease-ada'))) {
       for (const host of HOSTS) source.emulator.node(host)?.exec(`systemctl stop ${unit}.timer`)
     }
-    // And writes a rate of its own.
+    // And writes a different rate.
     await node.exec(`lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg change ${names[0]} rate=77'`)
     const from = a.writes().length
     await a.run(8)

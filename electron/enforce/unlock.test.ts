@@ -21,8 +21,12 @@ beforeEach(() => {
   roots = []
   isRootAllowed = false
   unlock = new Unlock({
-    ...{ cluster: 'altair', safeMode: () => mode, onLock: (why) => locks.push(why), refusal: () => broken },
-    ...{ nowMs: () => nowMs, steadyMs: () => steadyMs },
+    cluster: 'altair',
+    safeMode: () => mode,
+    onLock: (why) => locks.push(why),
+    refusal: () => broken,
+    nowMs: () => nowMs,
+    steadyMs: () => steadyMs,
     root: { hosts: () => roots, isAllowed: () => isRootAllowed },
   })
 })
@@ -51,7 +55,7 @@ describe('a login as root', () => {
     expect(code()).toBe('LOCKED')
     expect(unlock.unlock('altair').ok).toBe(true)
     expect(code()).toBeUndefined()
-    // A server that comes in as root later ends it as well.
+    // A server that connects as root later ends it as well.
     isRootAllowed = false
     expect(code()).toBe('ROOT_LOGIN')
     mode = 'read-only'
@@ -75,14 +79,14 @@ describe('review+unlock', () => {
     expect([code(), unlock.untilMs, locks]).toEqual(['LOCKED', null, ['the 15 minutes are over']])
   })
 
-  it('is locked by hand, once', () => {
+  it('is locked manually, once', () => {
     unlock.unlock('altair')
     unlock.lock('by hand')
     unlock.lock('again')
     expect([code(), locks]).toEqual(['LOCKED', ['by hand']])
   })
 
-  it('begins anew when it is typed again', () => {
+  it('restarts when it is typed again', () => {
     unlock.unlock('altair')
     pass(UNLOCK_MS - 1)
     unlock.unlock('altair')

@@ -1,12 +1,12 @@
-/** What the system says of a file, in words. */
+/** Errors of the operating system on files, as text. */
 const isErrno = (e: unknown): e is NodeJS.ErrnoException => e instanceof Error && 'code' in e
 export const hasCode = (e: unknown, ...codes: string[]): boolean => isErrno(e) && codes.includes(e.code ?? '')
 
-/** Why a file could not be written, in words. */
-export function whyNot(e: unknown): string {
+/** Reason why a file could not be written, as text. */
+export function fileErrorText(e: unknown): string {
   if (hasCode(e, 'ENOSPC', 'EDQUOT')) return 'the disk is full'
-  if (hasCode(e, 'EFBIG')) return 'files may not become so large here'
+  if (hasCode(e, 'EFBIG')) return 'the file size limit is exceeded'
   if (hasCode(e, 'EROFS')) return 'the disk is read-only'
-  if (hasCode(e, 'EACCES', 'EPERM')) return 'this user may not write there'
+  if (hasCode(e, 'EACCES', 'EPERM')) return 'this user has no write permission there'
   return e instanceof Error ? e.message : String(e)
 }

@@ -1,11 +1,11 @@
 /**
- * Files that ship with the program, found from a checkout and from a packaged build alike. There they lie in an archive that this program
- * alone can read: what people and other programs read lies beside it (electron-builder.yml).
+ * Files that ship with the program, resolved in a checkout and in a packaged build. In a package they are in an archive
+ * that only this program can read; files for people and other programs are beside it (electron-builder.yml).
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The folder that holds package.json: the checkout, or the packaged archive. */
+/** Folder of package.json: the checkout, or the packaged archive. */
 function root(): string {
   let dir = import.meta.dirname
   while (!existsSync(join(dir, 'package.json'))) {
@@ -21,7 +21,7 @@ export const resourcePath = (name: string): string => join(root(), 'resources', 
 /** Path of the scenario that opens on first start. */
 export const demoScenario = (): string => resourcePath(join('scenarios', 'demo.yaml'))
 
-/** A program of the desktop shell's bundle (electron.vite.config.ts). */
+/** Path of a program of the desktop shell's bundle (electron.vite.config.ts). */
 export const bundledPath = (name: string): string => join(root(), 'out/main', name)
 
 /** This program's version. */

@@ -1,6 +1,6 @@
 /**
- * Files from elsewhere: recordings, histories and bundles. Each is read through in another process first, under limits of time, memory
- * and output; what that process found is what is opened here.
+ * Foreign files: recordings, histories and bundles. Each is first read in another process, limited in time, memory and
+ * output; only the result of that check is opened here.
  */
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
@@ -24,15 +24,15 @@ const verdictResult = resultOf(verdictOfBundle)
 const unreadable = (file: string): Failure => ({
   code: 'FILE_CRASHED',
   what: `${file} was not opened`,
-  why: 'what the process that read it answered cannot be read',
+  why: 'the reader process returned an invalid answer',
   unaffected: 'It was not changed.',
-  next: 'Get the file once more from where it was written.',
+  next: 'Copy the file again from its origin.',
 })
 
-/** What a process that was killed left is not in use any more, ms. */
+/** Age from which files of killed processes are considered unused, ms. */
 const LEFT_OLD_MS = 86_400_000
 
-/** A private folder for what is unpacked or copied. */
+/** Private folder for unpacked or copied files. */
 function ownFolder(): string {
   sweep(tmpdir(), LEFT_OLD_MS)
   return privateFolder(tmpdir())
@@ -50,26 +50,32 @@ export class ForeignFiles {
   readonly #run: RunForeign
   readonly #close: () => void
 
-  /** @param run  does a task in a process of its own; @param close  ends those processes. */
+  /**
+   * @param run    runs a task in its own process.
+   * @param close  ends those processes.
+   */
   constructor(run: RunForeign, close: () => void = () => undefined) {
     this.#run = run
     this.#close = close
   }
 
-  /** With processes that Node forks. */
+  /** Uses processes forked by Node. */
   static ofNode(): ForeignFiles {
     const processes = new ForeignProcesses(startNodeProcess)
     return new ForeignFiles(processes.run, () => processes.close())
   }
 
-  /** Reads a recording, or a history, of this version through. Failures: those of `checkFile`, FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+  /**
+   * Checks a recording, or a history, of this version. Failures: those of `checkFile`, FILE_TOO_SLOW, _TOO_LARGE,
+   * _CRASHED.
+   */
   check(file: string): Promise<Result<CheckedFile>> {
     return this.#checked({ kind: 'check', file: resolve(file) })
   }
 
   /**
-   * Opens a recording, or a history. One of an older Sluice is opened as a private copy that was brought up to date, which is removed
-   * when it is closed: the file itself is never written to. Failures: those of `check`, and of `copyUpgraded`.
+   * Opens a recording, or a history. A file of an older Sluice is opened as an upgraded private copy, which is removed
+   * on close: the file itself is never written. Failures: those of `check`, and of `copyUpgraded`.
    */
   async open(file: string): Promise<Result<OpenedFile>> {
     const checked = await this.check(file)
@@ -89,7 +95,7 @@ export class ForeignFiles {
     return ok({ ...opened.value, close })
   }
 
-  /** What is in a file, which is not kept open; also of one of an older Sluice. */
+  /** Reports the contents of a file without keeping it open; includes files of an older Sluice. */
   async look(file: string): Promise<Result<CheckedFile>> {
     const checked = await this.check(file)
     if (checked.ok || checked.error.code !== 'RECORDING_OLDER') return checked
@@ -114,7 +120,7 @@ export class ForeignFiles {
 
   readonly unpack: UnpackHistory = (file, folder) => this.#checked({ kind: 'unpack', file: resolve(file), folder })
 
-  /** Ends what runs. */
+  /** Ends running tasks. */
   close(): void {
     this.#close()
   }

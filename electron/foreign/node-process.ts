@@ -1,4 +1,4 @@
-/** Starts the process that reads files from elsewhere, under Node. */
+/** Starts the process that reads foreign files, under Node. */
 import { fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,16 @@ import { bundledPath } from '../files/resources.ts'
 import type { StartedProcess } from './processes.ts'
 import { HEAP_MIB } from './task.ts'
 
-/** The program: its source in a checkout, its bundle in a build. */
+/** Path of the program: source in a checkout, bundle in a build. */
 function programFile(): string {
   const source = join(import.meta.dirname, 'process.ts')
   return existsSync(source) ? source : bundledPath('foreign-process.js')
 }
 
-/** Nothing of the environment but what Node and temporary files need: no agent's socket, no token, no option for Node. */
+/**
+ * Environment variables passed on, only those that Node and temporary files need: no agent socket, no token, no options
+ * for Node.
+ */
 const KEPT = ['TMPDIR', 'TMP', 'TEMP', 'SystemRoot', 'NODE_COMPILE_CACHE'] as const
 
 export function foreignEnvironment(from: NodeJS.ProcessEnv = process.env): Record<string, string> {
@@ -21,21 +24,21 @@ export function foreignEnvironment(from: NodeJS.ProcessEnv = process.env): Recor
 
 export const FOREIGN_FLAGS: readonly string[] = [`--max-old-space-size=${HEAP_MIB}`]
 
-/** @param program  another one (tests). */
+/** @param program  another program (tests). */
 export function startNodeProcess(program = programFile()): StartedProcess {
   const child = fork(program, [], {
     execArgv: [...FOREIGN_FLAGS],
     env: foreignEnvironment(),
-    // What it prints could be text of the file.
+    // Its output could contain text of the file.
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   const kill = (): void => {
     child.kill('SIGKILL')
-    // It is not waited for: what it said by then counts.
+    // Not waited for: messages received so far are still processed.
     if (child.connected) child.disconnect()
     child.unref()
   }
-  // Busy in SQLite it would not notice that nobody waits for it.
+  // While busy in SQLite the process would not notice that its parent is gone.
   process.once('exit', kill)
   child.once('exit', () => process.off('exit', kill))
   let isOver = false

@@ -1,4 +1,4 @@
-/** Process that reads files from elsewhere, one task after another; it ends with whoever started it. */
+/** Process that reads foreign files, one task after another; it ends with its parent. */
 import { Worker } from 'node:worker_threads'
 import * as z from 'zod'
 import { answerOf } from './program.ts'
@@ -19,9 +19,9 @@ const asked = z.object({
   timeMs: z.number().positive(),
 })
 
-/** Later than whoever started it kills it. */
+/** Delay after the parent's own kill timeout. */
 const LATER_MS = 5_000
-/** Kills the process from a thread of it: whoever started it may be gone, and a loop inside SQLite hears nothing. */
+/** Kills the process from a worker thread: the parent may be gone, and a loop inside SQLite receives no messages. */
 const WATCH = `const { parentPort } = require('node:worker_threads')
 let timer
 parentPort.on('message', (ms) => {
@@ -45,7 +45,7 @@ async function hear(message: unknown): Promise<void> {
   tell({ type: 'answer', number, text })
 }
 
-// A fault of the program ends the process, which is an answer too.
+// A defect of the program ends the process, which the parent reports as a crash.
 if (parentPort) parentPort.on('message', ({ data }) => void hear(data))
 else {
   process.on('message', (message) => void hear(message))

@@ -1,8 +1,11 @@
-/** Programs that do what a hostile file can make the reader do: each is killed, the file and the limit are named, the next task is served. */
+/**
+ * Programs that misbehave as a hostile file could make the reader do: each is killed, the failure names file and limit,
+ * and the next task runs.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { isRunning } from '#electron/files/running.ts'
+import { isRunning } from '#electron/files/is-running.ts'
 import { tempFolder } from '#tests/node/temp-folder.ts'
 import { foreignEnvironment, startNodeProcess } from './node-process.ts'
 import { ForeignProcesses, type StartedProcess } from './processes.ts'
@@ -12,7 +15,7 @@ const MIB = 2 ** 20
 const LIMITS: Limits = { timeMs: 60_000, memoryBytes: 512 * MIB, answerChars: 1_000 }
 const task = (file: string): ForeignTask => ({ kind: 'check', file })
 
-/** On the word `good` in the name of a file a program answers; on any other it does this. */
+/** Program that answers if the file name contains `good`, and otherwise misbehaves as given. */
 const program = (otherwise: string): string => {
   const file = join(tempFolder(), 'program.mjs')
   writeFileSync(
@@ -51,8 +54,8 @@ it.each([
   ['a loop inside SQLite', ENDLESS, { timeMs: 500 }, 'FILE_TOO_SLOW', 'within 0.5 s'],
   ['a loop of JavaScript', 'for (;;);', { timeMs: 500 }, 'FILE_TOO_SLOW', 'within 0.5 s'],
   ['an answer that never comes', '', { timeMs: 500 }, 'FILE_TOO_SLOW', 'within 0.5 s'],
-  ['an answer that is too long', `tell(number, 'x'.repeat(2000))`, {}, 'FILE_TOO_LARGE', 'longer than any answer'],
-  ['an answer that is none', `process.send({ type: 'answer', number, text: 7 })`, {}, 'FILE_CRASHED', 'no answer'],
+  ['an answer that is too long', `tell(number, 'x'.repeat(2000))`, {}, 'FILE_TOO_LARGE', 'exceeds the size limit'],
+  ['an answer that is none', `process.send({ type: 'answer', number, text: 7 })`, {}, 'FILE_CRASHED', 'invalid answer'],
   ['a crash', `process.kill(process.pid, 'SIGSEGV')`, {}, 'FILE_CRASHED', 'SIGSEGV'],
   ['an end without a word', 'process.exit(3)', {}, 'FILE_CRASHED', 'code 3'],
 ])('attack: %s ends its process and nothing else', async (_, otherwise, limits, code, why) => {

@@ -1,38 +1,38 @@
 /**
- * Processes that read files from elsewhere: at most two, each with one task at a time, killed at its limits of time, memory and output.
- * How a process is started is handed in: Node forks it, Electron's main starts a utility process. Nothing above knows which it is.
+ * Processes that read foreign files: at most two, one task each, killed at their limits of time, memory and output. The
+ * starter is injected: Node forks the process, Electron's main starts a utility process; callers see no difference.
  */
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { fromForeign, HEAP_MIB, limitsOf, type ForeignTask, type Limits, type ToForeign } from './task.ts'
 
-/** A process of the program in `process.ts`. */
+/** Running process of `process.ts`. */
 export interface StartedProcess {
   readonly pid: number | undefined
   send(message: ToForeign): void
   onMessage(listener: (message: unknown) => void): void
-  /** Called once, also when it could not be started; `why` in words. */
+  /** Called once, also if the process could not be started; `why` is a text for the operator. */
   onEnd(listener: (why: string) => void): void
-  /** Ends it however busy it is. */
+  /** Kills the process even if it is busy. */
   kill(): void
 }
 export type StartProcess = () => StartedProcess
 
-/** Has a task done in a process of its own: the answer is JSON of a Result. Failures: FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
+/** Runs a task in its own process: the answer is JSON of a Result. Failures: FILE_TOO_SLOW, _TOO_LARGE, _CRASHED. */
 export type RunForeign = (task: ForeignTask) => Promise<Result<string>>
 
-/** One reads a folder through, the other one what a person asked for. */
+/** One for scanning a folder, one for files that the operator opens. */
 const PROCESSES = 2
-/** Loading its modules on a machine that is busy. */
+/** Time to load its modules on a busy machine. */
 const START_MS = 60_000
-/** Without a task it ends after this time. */
+/** Idle time after which the process ends. */
 const IDLE_MS = 10_000
 const MEMORY_EVERY_MS = 50
-/** How JavaScript ends when its heap is full. */
+/** Signal with which V8 aborts when its heap is full. */
 const OUT_OF_MEMORY = 'SIGABRT'
 
-/** Resident memory of a process, bytes; undefined where the system does not say. */
+/** Resident memory of a process, bytes; undefined if the system does not report it. */
 function memoryOf(pid: number | undefined): number | undefined {
   if (pid === undefined || process.platform !== 'linux') return undefined
   try {
@@ -47,8 +47,8 @@ const failure = (task: ForeignTask, code: string, why: string): Failure => ({
   code,
   what: `${basename(task.file)} was not opened`,
   why,
-  unaffected: 'It was not changed, and the process that read it was ended. Everything else in this console.',
-  next: 'Get the file once more from where it was written; one that Sluice wrote stays far below this limit.',
+  unaffected: 'The file was not changed, and everything else continues; only its reader process was ended.',
+  next: 'Copy the file again from its origin; files written by Sluice are far below this limit.',
 })
 
 interface Waiting {
@@ -63,7 +63,7 @@ interface Running extends Waiting {
   readonly memory: NodeJS.Timeout
 }
 
-/** One process and its task. */
+/** Process and its current task. */
 class Reader {
   readonly process: StartedProcess
   readonly #freed: () => void
@@ -79,12 +79,11 @@ class Reader {
     this.#freed = on.freed
     this.#ended = on.ended
     this.process = start()
-    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'the process that reads it did not start'), START_MS)
+    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'the reader process did not start'), START_MS)
     this.process.onMessage((message) => this.#hear(message))
     this.process.onEnd((why) => {
-      if (why === OUT_OF_MEMORY)
-        this.#give('FILE_TOO_LARGE', `reading it takes more memory than ${HEAP_MIB} MiB, the limit`)
-      else this.#give('FILE_CRASHED', `the process that read it ended: ${why}`)
+      if (why === OUT_OF_MEMORY) this.#give('FILE_TOO_LARGE', `reading it exceeds the memory limit of ${HEAP_MIB} MiB`)
+      else this.#give('FILE_CRASHED', `the reader process ended: ${why}`)
     })
   }
 
@@ -103,25 +102,25 @@ class Reader {
       ...waiting,
       number,
       timer: setTimeout(
-        () => this.#give('FILE_TOO_SLOW', `it was not read within ${seconds} s, the limit for a file of its size`),
+        () => this.#give('FILE_TOO_SLOW', `it was not read within ${seconds} s, the time limit for its size`),
         limits.timeMs,
       ),
       memory: setInterval(() => {
         if ((memoryOf(this.process.pid) ?? 0) <= limits.memoryBytes) return
-        this.#give('FILE_TOO_LARGE', `reading it takes more memory than ${mib} MiB, the limit`)
+        this.#give('FILE_TOO_LARGE', `reading it exceeds the memory limit of ${mib} MiB`)
       }, MEMORY_EVERY_MS),
     }
     this.process.send({ number, task, answerChars: limits.answerChars, timeMs: limits.timeMs })
   }
 
-  /** Ends the process; a task of it fails for this reason. */
+  /** Ends the process; its task fails for this reason. */
   end(why: string): void {
     this.#give('FILE_CRASHED', why)
   }
 
   #hear(message: unknown): void {
     const read = fromForeign.safeParse(message)
-    if (!read.success) return this.#give('FILE_CRASHED', 'the process that reads it answered what is no answer')
+    if (!read.success) return this.#give('FILE_CRASHED', 'the reader process returned an invalid answer')
     if (read.data.type === 'ready') {
       const first = this.#first
       this.#first = undefined
@@ -130,17 +129,17 @@ class Reader {
     const running = this.#running
     if (running?.number !== read.data.number) return
     if (read.data.text.length > running.limits.answerChars) {
-      return this.#give('FILE_TOO_LARGE', 'what is said of it is longer than any answer may be')
+      return this.#give('FILE_TOO_LARGE', 'the answer about it exceeds the size limit')
     }
     this.#stopClocks()
     this.#running = undefined
     this.#state = 'idle'
-    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'nothing was asked of it'), IDLE_MS)
+    this.#clock = setTimeout(() => this.#give('FILE_CRASHED', 'it was idle'), IDLE_MS)
     running.done(ok(read.data.text))
     this.#freed()
   }
 
-  /** Kills the process, and says why its task has no answer. */
+  /** Kills the process, and fails its task. */
   #give(code: string, why: string): void {
     if (this.#state === 'ended') return
     const task = this.#running ?? this.#first
@@ -167,7 +166,7 @@ export class ForeignProcesses {
   readonly #waiting: Waiting[] = []
   #isClosed = false
 
-  /** @param limits  other than those of the product (tests). */
+  /** @param limits  other limits (tests). */
   constructor(start: StartProcess, limits: (task: ForeignTask) => Limits = limitsOf) {
     this.#start = start
     this.#limitsOf = limits
@@ -183,7 +182,7 @@ export class ForeignProcesses {
     })
   }
 
-  /** Kills what runs; whoever waits hears why. */
+  /** Kills running processes; their tasks fail. */
   close(): void {
     this.#isClosed = true
     const why = 'the console is closing'

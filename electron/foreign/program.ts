@@ -1,4 +1,4 @@
-/** What the process that reads files from elsewhere does with a task. */
+/** Task runner of the process that reads foreign files. */
 import { fail, type Failure, type Result } from '#core/base/result.ts'
 import { checkFile } from '../history/open-recording.ts'
 import { copyUpgraded } from '../history/upgrade-copy.ts'
@@ -9,9 +9,9 @@ import type { ForeignTask } from './task.ts'
 const tooLong = (file: string): Failure => ({
   code: 'FILE_TOO_LARGE',
   what: `${file} was not opened`,
-  why: 'what is said of it is longer than any answer may be',
+  why: 'the answer about it exceeds the size limit',
   unaffected: 'It was not changed.',
-  next: 'Get the file once more from where it was written.',
+  next: 'Copy the file again from its origin.',
 })
 
 function done(task: ForeignTask): Result<unknown> | Promise<Result<unknown>> {
@@ -27,7 +27,7 @@ function done(task: ForeignTask): Result<unknown> | Promise<Result<unknown>> {
   }
 }
 
-/** JSON of the task's Result, of at most so many characters. */
+/** JSON of the task's Result, limited to `answerChars` characters. */
 export async function answerOf(task: ForeignTask, answerChars: number): Promise<string> {
   const text = JSON.stringify(await done(task))
   return text.length <= answerChars ? text : JSON.stringify(fail(tooLong(task.file)))

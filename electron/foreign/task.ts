@@ -1,6 +1,6 @@
 /**
- * Tasks of the process that reads files from elsewhere, and the limits that it is killed at. A loop inside SQLite cannot be ended from
- * within its process, and a thread of it cannot be ended either: so whatever is read for the first time is read in another process.
+ * Tasks of the process that reads foreign files, and the limits at which it is killed. A loop inside SQLite cannot be
+ * ended from within its process, nor can a thread that runs it: so every file is first read in another process.
  */
 import { statSync } from 'node:fs'
 import * as z from 'zod'
@@ -8,38 +8,38 @@ import * as z from 'zod'
 const path = z.string().min(1).max(4096)
 
 export const foreignTask = z.discriminatedUnion('kind', [
-  /** Reads a recording, or a history, through. */
+  /** Reads all of a recording or a history. */
   z.object({ kind: z.literal('check'), file: path }),
-  /** Copies one of an older Sluice into a folder, brings the copy up to date and reads it through. */
+  /** Copies a file of an older version into a folder, upgrades the copy and reads it. */
   z.object({ kind: z.literal('upgrade'), file: path, folder: path }),
-  /** Compares a bundle with its hashes and reads what is in it; its recording is unpacked into a folder. */
+  /** Verifies the hashes and contents of a bundle; its recording is unpacked into a folder. */
   z.object({ kind: z.literal('verify'), file: path, folder: path }),
-  /** Unpacks the recording of a bundle into a folder, brings it up to date and reads it through. */
+  /** Unpacks the recording of a bundle into a folder, upgrades it and reads it. */
   z.object({ kind: z.literal('unpack'), file: path, folder: path }),
 ])
 export type ForeignTask = z.infer<typeof foreignTask>
 
 export interface Limits {
-  /** From the moment the process takes the task. */
+  /** From when the process takes the task. */
   readonly timeMs: number
-  /** Of the process, where the system reports it. */
+  /** Of the process, if the system reports it. */
   readonly memoryBytes: number
   /** Characters of the answer. */
   readonly answerChars: number
 }
 
 const MIB = 2 ** 20
-/** What a small file may take on a machine that is busy. */
+/** Allowance for a small file on a busy machine. */
 const FLOOR_MS = 15_000
-/** A megabyte of samples is read in some milliseconds, over a slow network file system in a hundred. */
+/** A megabyte of samples takes some milliseconds to read, over a slow network file system a hundred. */
 const PER_MIB_MS = 250
-/** What is packed in a bundle is several times as large. */
+/** Bundle contents are several times larger unpacked. */
 const PER_PACKED_MIB_MS = 1_000
 const MOST_MS = 900_000
 
-/** A verdict has a manifest in it, which has at most 4 MiB. */
+/** A verdict includes a manifest of at most 4 MiB. */
 export const ANSWER_MOST = 16 * MIB
-/** Heap of JavaScript in the process, MiB: a notebook of the largest size takes a third of it. */
+/** V8 heap of the process, MiB: the largest notebook takes a third of it. */
 export const HEAP_MIB = 768
 export const MEMORY_MOST = 1_024 * MIB
 
@@ -54,16 +54,16 @@ export function limitsOf({ kind, file }: ForeignTask): Limits {
   }
 }
 
-/** To the process. */
+/** Message to the process. */
 export interface ToForeign {
   readonly number: number
   readonly task: ForeignTask
   readonly answerChars: number
-  /** It ends itself somewhat later, should whoever started it be gone. */
+  /** The process kills itself somewhat later if its parent is gone. */
   readonly timeMs: number
 }
 
-/** From the process: `ready` once it can take a task, then one answer for each; `text` is JSON of a Result. */
+/** Message from the process: `ready` once it can take a task, then one answer per task; `text` is JSON of a Result. */
 export const fromForeign = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('answer'), number: z.number().int(), text: z.string().max(ANSWER_MOST) }),

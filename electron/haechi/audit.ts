@@ -1,16 +1,16 @@
 /**
- * Where every token of a real node went: I1 to I3 of spec/haechi 2 over what its threads told and left in memory, to be asked
- * when the node is closed. Violations are told in words; none is an empty list.
+ * Token audit of a real node: I1 to I3 of spec/haechi 2 over the logs and counters of its threads, available once the node is
+ * closed. Returns violations as text; an empty list if there are none.
  *
- * FAAs are counted by those who posted them, what the pool lost by the monitor alone. A thread that was ended between its FAA and
- * its count leaves one batch unaccounted for.
+ * FAAs are counted by the clients that posted them, tokens taken from the pool by the monitor alone. A thread that was ended
+ * between its FAA and its count leaves one batch unaccounted for.
  */
 import type { ClientLog } from './messages.ts'
 import type { RealNode } from './real-node.ts'
 
 export interface Audit {
   readonly periods: number
-  /** Most tokens of omega that a period handed out, as a share of what it had. */
+  /** Largest share of its tokens (omega) that a period handed out. */
   readonly mostHandedOut: number
   readonly violations: readonly string[]
 }
@@ -39,7 +39,7 @@ export function audit(node: RealNode): Audit {
       violations.push(`epoch ${epoch}: FAAs were granted ${granted} tokens, the pool lost ${claimed}`)
 
     let back = 0
-    // Of a client that was believed silent nobody knows what it used (A20).
+    // The usage of a client that was taken for silent is unknown (A20).
     let slack = 0
     for (const { client, reservation, yielded } of period.clients) {
       const log = logs.get(`${client} ${epoch}`)
@@ -71,7 +71,7 @@ function engine({ client, epoch, ledger: t, limit, issued }: ClientLog): string[
   return found
 }
 
-/** What clients left in memory, those that crashed too. */
+/** Checks the counters of all clients, including crashed ones. */
 function clients(node: RealNode): string[] {
   const found: string[] = []
   for (let client = 0; client < node.clientCount; client++) {

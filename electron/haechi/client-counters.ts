@@ -1,6 +1,6 @@
 /**
- * What a client's thread has counted, in the node's memory: it is there for everybody, also after the thread was ended in the
- * middle of something. Written by that client alone, now and then; grants at each FAA.
+ * Counters of a client's thread in the node's memory: readable by all threads, even after that thread was killed. Written only by
+ * that client, periodically; grants at each FAA.
  */
 import { COUNTER_BYTES } from './layout.ts'
 
@@ -20,13 +20,16 @@ export class ClientCounters {
 
   /** @param used  tokens that became I/Os. @param copied  I/Os whose record was copied. */
   publish(used: number, copied: number, completed: number): void {
-    // Tokens first: whoever reads in the other order never sees an I/O before its token.
+    // Tokens first: a reader in the opposite order never sees an I/O before its token.
     this.#set(USED, used)
     this.#set(COPIED, copied)
     this.#set(COMPLETED, completed)
   }
 
-  /** @param total  global tokens granted by FAAs ever. @param inEpoch  those of `epoch`. */
+  /**
+   * @param total  all global tokens ever granted by FAAs.
+   * @param inEpoch  those of `epoch`.
+   */
   publishGrant(total: number, epoch: number, inEpoch: number): void {
     this.#set(GRANTED, total)
     this.#set(GRANT_EPOCH, epoch)

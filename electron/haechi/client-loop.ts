@@ -1,8 +1,9 @@
 /**
- * A client's thread: a QosEngine driven by what happened, over real memory. Its port is FAA on POOL, WRITE into its report slot, and
- * copies of records; a completion queue is polled `completionBatch` I/Os at a time. A bare client is the same loop without tokens.
+ * A client's thread: a QosEngine driven by events, over real memory. Its port consists of FAA on POOL, WRITE into its report slot,
+ * and copies of records; the completion queue is polled for `completionBatch` I/Os at a time. A bare client is the same loop
+ * without tokens.
  *
- * It looks at its bell and at the clock once a turn, that is, every few I/Os; with nothing to do it sleeps until something is due.
+ * It checks its doorbell and the clock once per iteration, that is, every few I/Os; when idle it sleeps until something is due.
  */
 import { randomStream } from '#core/base/random.ts'
 import { invariant } from '#core/base/result.ts'
@@ -20,7 +21,7 @@ import type { ClientLog, ClientTask, FromClient } from './messages.ts'
 import type { ClientAccess, NodeMemory } from './node-memory.ts'
 import { RecordPath } from './record-path.ts'
 
-/** Counters are published this often at most, ns. */
+/** Shortest interval between updates of the counters, ns. */
 const PUBLISH_NS = 1_000_000
 
 export class ClientLoop implements EnginePort {
@@ -32,15 +33,15 @@ export class ClientLoop implements EnginePort {
   readonly #clock: Clock
   readonly #records: RecordAccess
   readonly #path: RecordPath
-  /** Null on a bare node. */
+  /** null on a bare node. */
   readonly #qos: QosEngine | null
   readonly #engine: QosEngine | BareEngine
   #source: RequestSource
-  /** I/Os posted and not copied yet; what a FAA takes, 0 for none. */
+  /** I/Os posted and not copied yet; `#faaTake` is the pending FAA's amount, 0 for none. */
   #posted = 0
   #faaTake = 0
   #granted = 0
-  /** Global tokens by the epoch they were granted in: this one, and what overtook a T1. */
+  /** Global tokens by the epoch they were granted in: the current one, and any that overtook a T1. */
   readonly #grants = new Map<number, number>()
   #mark = 0
   #publishAt = 0
@@ -73,7 +74,7 @@ export class ClientLoop implements EnginePort {
     invariant(this.#access.tokens.report(this.#access.keys, report).ok, 'a client holds the key of its slot')
   }
 
-  /** Runs until it is told to leave or to stop. */
+  /** Runs until it is ordered to leave or to stop. */
   run(): void {
     const engine = this.#engine
     const { completionBatch } = this.#task
@@ -102,7 +103,7 @@ export class ClientLoop implements EnginePort {
     }
   }
 
-  /** Requests and timers that are due. */
+  /** Handles requests and timers that are due. */
   #wake(now: number): void {
     while (this.#source.nextAt <= now) {
       const n = this.#source.take()
@@ -119,7 +120,7 @@ export class ClientLoop implements EnginePort {
     if (due > now) this.#mailbox.wait(heard, due - now)
   }
 
-  /** FAA and its answer: in one machine nothing lies between. */
+  /** FAA and its answer: within one machine both happen at once. */
   #takeTokens(now: number): void {
     const take = this.#faaTake
     this.#faaTake = 0
@@ -137,7 +138,7 @@ export class ClientLoop implements EnginePort {
     qos.onFaaReply(now, pool.value.tokens, take, epoch)
   }
 
-  /** Messages, orders and measurements; false when this is the end. */
+  /** Handles messages, orders and measurements; false at the end. */
   #listen(now: number): boolean {
     for (let m = this.#mailbox.receive(); m !== null; m = this.#mailbox.receive()) this.#receive(now, m)
     const { mark, order } = this.#mailbox
@@ -159,7 +160,7 @@ export class ClientLoop implements EnginePort {
       const isFirst = qos.epoch === 0
       if (!isFirst) this.#tellPeriod(qos)
       qos.onPeriodStart(now, message)
-      // Periods of a burst are those of the node, from the first that this client learns of.
+      // Burst periods are those of the node, starting with the first one that this client sees.
       if (isFirst) this.#source = this.#newSource(this.#task.workload, now)
     }
   }
@@ -169,11 +170,20 @@ export class ClientLoop implements EnginePort {
     const granted = this.#grants.get(epoch) ?? 0
     this.#grants.delete(epoch)
     const log: ClientLog = {
-      ...{ client: this.#task.slot, epoch, reservation, limit, completed, issued, yielded, granted },
+      client: this.#task.slot,
+      epoch,
+      reservation,
+      limit,
+      completed,
+      issued,
+      yielded,
+      granted,
       ledger: {
         ...qos.totals,
-        ...{ reservationTokens: qos.reservationTokens, globalTokens: qos.globalTokens },
-        ...{ inflight: qos.inflight, copied: this.#path.copied },
+        reservationTokens: qos.reservationTokens,
+        globalTokens: qos.globalTokens,
+        inflight: qos.inflight,
+        copied: this.#path.copied,
       },
     }
     this.#tell({ kind: 'period', log })
@@ -182,7 +192,7 @@ export class ClientLoop implements EnginePort {
   #end(now: number, leaves: boolean): void {
     if (leaves && this.#qos !== null) this.#qos.leave()
     else this.#engine.dropQueue()
-    // What has its token is served.
+    // I/Os that have their token are completed.
     for (; this.#posted > 0; this.#posted--) {
       this.#path.copy()
       this.#engine.onCompletion(1)

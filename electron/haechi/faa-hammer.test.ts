@@ -1,6 +1,6 @@
 /**
- * Threads that claim tokens as fast as they can, against a monitor that refills the pool as fast as it can: no grant is lost to a
- * CAS, none is made twice. The monitor's clock is run through by hand, so that a conversion follows the other at once.
+ * Threads that claim tokens at full speed against a monitor that refills the pool at full speed: no grant is lost to a CAS, none
+ * is made twice. The monitor's clock is advanced manually, so that conversions follow each other without delay.
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -14,9 +14,9 @@ import type { HammerTask, HammerTold } from '#tests/kits/electron/haechi/hammer.
 const THREADS = 3
 const GRANTS = 100_000
 const BATCH = 40
-/** CASes that a FAA beats, at least. */
+/** Minimum number of CASes that lose against a FAA. */
 const RACES = 10
-/** Tokens of a period: about as many as the threads claim while the monitor goes through its checks. */
+/** Tokens per period: about as many as the threads claim during the monitor's checks. */
 const OMEGA = 400_000
 
 interface Ran {
@@ -65,14 +65,14 @@ async function hammered(conversion: ConversionRule): Promise<Ran> {
     while (monitor.epoch === epoch) {
       now = monitor.wakeAt
       const isLast = now >= monitor.periodStart + DEFAULT_SETTINGS.periodNs
-      // Every thread claims in every period, and so knows which one it is.
+      // Every thread claims in every period, and therefore knows the current one.
       while (isLast && counters.some((c) => c.lastGrants.epoch !== epoch)) await new Promise(setImmediate)
       monitor.onWake(now)
     }
   }
   for (const mailbox of mailboxes) mailbox.give('stop')
   const all = await Promise.all(told)
-  // What was claimed of the last period is known at its end.
+  // The claims of the last period are known at its end.
   const last = monitor.epoch
   while (monitor.epoch === last) monitor.onWake((now = monitor.wakeAt))
   return { periods, told: all }

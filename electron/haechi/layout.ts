@@ -1,14 +1,14 @@
 /**
- * Where everything lies in the memory of a real data node: one SharedArrayBuffer that the threads of its monitor and its clients
- * share. First POOL and the report slots as core/haechi/token-memory.ts lays them out, then what stands for a NIC's queues, then
- * what clients count, then the records.
+ * Memory layout of a real data node: one SharedArrayBuffer shared by the threads of its monitor and its clients. First POOL and
+ * the report slots as laid out in core/haechi/token-memory.ts, then the equivalent of a NIC's queues, then the counters of
+ * clients, then the records.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { tokenMemoryBytes } from '#core/haechi/token-memory.ts'
 import { RECORD_BYTES } from '#core/haechi/workloads/records.ts'
 
 export interface NodeShape {
-  /** Report slots: clients that can ever join. */
+  /** Report slots: most clients that can ever join. */
   readonly slots: number
   /** Records of 4 KB. */
   readonly records: number
@@ -18,17 +18,17 @@ export interface NodeShape {
 export interface NodeLayout extends NodeShape {
   /** The monitor's owner word, doorbell and wake-up counters. */
   readonly control: number
-  /** One mailbox a slot: what the monitor SENDs. */
+  /** One mailbox per slot: messages of the monitor (SEND). */
   readonly mailboxes: number
-  /** One block of counters a slot. */
+  /** One block of counters per slot. */
   readonly counters: number
   readonly store: number
   readonly bytes: number
 }
 
-/** Nothing that two threads write shares a line (two on this side of a prefetcher). */
+/** Alignment: data written by different threads never shares a cache line (two with adjacent-line prefetch). */
 const LINE = 128
-/** Messages a mailbox holds: T1 and S3 of eight periods. */
+/** Capacity of a mailbox: T1 and S3 of eight periods. */
 export const MAILBOX_MESSAGES = 16
 export const MAILBOX_BYTES = LINE + MAILBOX_MESSAGES * 16
 export const COUNTER_BYTES = LINE

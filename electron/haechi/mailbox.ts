@@ -1,14 +1,14 @@
 /**
- * What a client receives: T1 and S3 by SEND from the monitor, and words of whoever started its thread. A ring with one writer and
- * one reader, and a bell that wakes a client with nothing to do.
+ * Mailbox of a client: T1 and S3 by SEND from the monitor, and orders of the owner of its thread. A ring with one writer and one
+ * reader, and a doorbell that wakes an idle client.
  *
- * The monitor never waits for a client: what a full ring cannot take is lost and counted, as a SEND to a dead queue pair is.
+ * The monitor never waits for a client: messages for a full ring are dropped and counted, like SENDs to a dead queue pair.
  */
 import type { ToEngine } from '#core/haechi/messages.ts'
 import { MAILBOX_BYTES, MAILBOX_MESSAGES } from './layout.ts'
 
 const BELL = 0
-/** Messages written and read since the beginning; they wrap like any Int32. */
+/** Messages written and read so far; they wrap like any Int32. */
 const WRITTEN = 1
 const READ = 2
 const LOST = 3
@@ -17,7 +17,7 @@ const MARK = 5
 const RING = 32
 const WORDS = 4
 
-/** What the owner of a client's thread wants of it. */
+/** Orders of the owner to a client's thread. */
 export type Order = 'run' | 'pause' | 'leave' | 'stop'
 const ORDERS: readonly Order[] = ['run', 'pause', 'leave', 'stop']
 
@@ -32,7 +32,7 @@ export class Mailbox {
     this.#words = new Int32Array(buffer, at, MAILBOX_BYTES / 4)
   }
 
-  /** SEND, by the monitor alone; false when the ring is full. */
+  /** Appends a message, by the monitor only; false if the ring is full. */
   send(message: ToEngine): boolean {
     const words = this.#words
     const written = Atomics.load(words, WRITTEN)
@@ -46,13 +46,13 @@ export class Mailbox {
     words[at + 1] = message.epoch
     words[at + 2] = isStart ? message.reservation : 0
     words[at + 3] = isStart ? (message.limit ?? NO_LIMIT) : NO_LIMIT
-    // Publishes the entry: it is whole for whoever sees the count.
+    // Publishes the entry: it is complete once the count is visible.
     Atomics.store(words, WRITTEN, (written + 1) | 0)
     this.ring()
     return true
   }
 
-  /** The oldest message that was not read, by the client alone. */
+  /** Removes the oldest unread message, by the client only. */
   receive(): ToEngine | null {
     const words = this.#words
     const read = Atomics.load(words, READ)
@@ -64,7 +64,9 @@ export class Mailbox {
       words[at] === START_REPORT
         ? { kind: 'start-report', epoch }
         : {
-            ...{ kind: 'period-start', epoch, reservation: words[at + 2] as number },
+            kind: 'period-start',
+            epoch,
+            reservation: words[at + 2] as number,
             limit: limit === NO_LIMIT ? null : limit,
           }
     Atomics.store(words, READ, (read + 1) | 0)
@@ -81,7 +83,7 @@ export class Mailbox {
     Atomics.store(this.#words, ORDER, ORDERS.indexOf(order))
     this.ring()
   }
-  /** Number of the last measurement that was asked for. */
+  /** Number of the last requested measurement. */
   get mark(): number {
     return Atomics.load(this.#words, MARK)
   }
@@ -90,7 +92,7 @@ export class Mailbox {
     this.ring()
   }
 
-  /** Changes with everything that a client should look at. */
+  /** Changes with every event for the client. */
   get bell(): number {
     return Atomics.load(this.#words, BELL)
   }
@@ -98,7 +100,7 @@ export class Mailbox {
     Atomics.add(this.#words, BELL, 1)
     Atomics.notify(this.#words, BELL)
   }
-  /** Sleeps until the bell is not `heard` any more, `ns` at most. */
+  /** Sleeps until the bell differs from `heard`, `ns` at most. */
   wait(heard: number, ns: number): void {
     Atomics.wait(this.#words, BELL, heard, ns / 1e6)
   }

@@ -1,4 +1,4 @@
-/** What a real node does in a while: throughput, reservations, tokens, what woke the data node's CPU, and what can be done at all. */
+/** Measurement of a real node: throughput, reservations, tokens, wake-ups of the data node's CPU, and its capacity. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from '#core/base/statistics.ts'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -8,12 +8,12 @@ import { audit, type Audit } from './audit.ts'
 import type { RealClient, RealNodeSetup } from './node-setup.ts'
 import { RealNode, type NodeMark } from './real-node.ts'
 
-/** Threads are started, compiled and have met a period or two. */
+/** Time to start and compile the threads, and for their first periods. */
 const WARM_UP_MS = 500
 
 export interface ClientRate {
   readonly iops: number
-  /** By its own count, a whole period each; with how many of them it reached its reservation. */
+  /** Whole periods by its own count, and in how many of them it reached its reservation. */
   readonly periods: number
   readonly met: number
   readonly medianCompleted: number
@@ -25,10 +25,10 @@ export interface RunResult {
   readonly iops: number
   /** CPU time of the clients' threads per data I/O, ns. */
   readonly cpuNsPerIo: number
-  /** Share of one core that the monitor took. */
+  /** Share of one core used by the monitor. */
   readonly monitorCpu: number
   readonly clients: readonly ClientRate[]
-  /** I/Os copied in the whole run, and what woke the data node's CPU meanwhile. */
+  /** I/Os copied in the whole run, and the wake-ups of the data node's CPU meanwhile. */
   readonly dataIos: number
   readonly wakeUps: { readonly timer: number; readonly send: number; readonly data: number }
   readonly torn: number
@@ -39,7 +39,7 @@ export interface RunResult {
   readonly audit: Audit
 }
 
-/** Runs a node for `ms` after a warm-up; with tokens for whole periods, because what is reserved is used at their start. */
+/** Runs a node for `ms` after a warm-up; with tokens for whole periods, because reservations are used at their start. */
 export async function runNode(setup: RealNodeSetup, ms: number): Promise<Result<RunResult>> {
   const opened = await RealNode.open(setup)
   if (!opened.ok) return opened
@@ -78,16 +78,22 @@ function resultOf(node: RealNode, from: NodeMark, to: NodeMark, fromEpoch: numbe
   })
   const ends = clients.map((_, client) => node.end(client))
   return {
-    ...{ mode: node.setup.mode, iops, clients, cpuNsPerIo: cpuNs / completed },
+    mode: node.setup.mode,
+    iops,
+    clients,
+    cpuNsPerIo: cpuNs / completed,
     monitorCpu: monitorNs / elapsedNs,
     dataIos: ends.reduce((sum, end) => sum + (end?.copied ?? 0), 0),
     torn: ends.reduce((sum, end) => sum + (end?.torn ?? 0), 0),
-    ...{ wakeUps: node.memory.wakeUps, casRaces: node.checks.races, conversions: node.checks.conversions },
-    ...{ omega: node.periods.items.at(-1)?.nextOmega ?? 0, audit: audit(node) },
+    wakeUps: node.memory.wakeUps,
+    casRaces: node.checks.races,
+    conversions: node.checks.conversions,
+    omega: node.periods.items.at(-1)?.nextOmega ?? 0,
+    audit: audit(node),
   }
 }
 
-/** C_G with all clients and C_L with one, of the bare node. */
+/** C_G with all clients and C_L with one, on the bare node. */
 export async function profileNode(setup: RealNodeSetup, ms: number): Promise<Result<CapacityProfile>> {
   const iops = async (clients: readonly RealClient[]): Promise<Result<number>> => {
     const backlogged = clients.map((c): RealClient => ({ ...c, workload: { kind: 'backlogged' } }))

@@ -1,4 +1,4 @@
-/** What the threads of a real node are started with, and what they tell whoever started them. */
+/** Start parameters of a real node's threads, and their messages to the thread that started them. */
 import type { Failure, Result } from '#core/base/result.ts'
 import type { EngineTotals } from '#core/haechi/engine-state.ts'
 import type { MonitorEvent, MonitorPeriod } from '#core/haechi/monitor-events.ts'
@@ -10,7 +10,7 @@ import type { NodeShape } from './layout.ts'
 
 interface Task extends NodeShape {
   readonly buffer: SharedArrayBuffer
-  /** `process.hrtime.bigint()` when the node was made. */
+  /** `process.hrtime.bigint()` when the node was created. */
   readonly origin: bigint
   readonly settings: HaechiSettings
 }
@@ -27,7 +27,7 @@ export interface ClientTask extends Task {
   readonly hasQos: boolean
   readonly workload: Workload
   readonly mix: RecordMix
-  /** I/Os whose completions are taken from the completion queue at once. */
+  /** Completions taken from the completion queue at a time. */
   readonly completionBatch: number
   readonly seed: number
 }
@@ -51,26 +51,26 @@ export type FromMonitor =
   | { readonly kind: 'refused'; readonly failure: Failure }
   /** With the CPU time of the monitor's thread so far. */
   | { readonly kind: 'reply'; readonly id: number; readonly result: Result<void>; readonly cpuNs: number }
-  /** Everything but conversions, of which there is one a check. */
+  /** Every event except conversions, of which there is one per check. */
   | { readonly kind: 'event'; readonly event: MonitorEvent }
   | { readonly kind: 'period'; readonly period: MonitorPeriod; readonly checks: MonitorChecks }
 
-/** What the monitor's thread checked of itself, since the beginning. */
+/** Self-checks of the monitor's thread, since its start. */
 export interface MonitorChecks {
   readonly conversions: number
-  /** FAAs that came between a read of the pool and its CAS. */
+  /** FAAs between a read of the pool and its CAS. */
   readonly races: number
-  /** Conversions that left more tokens alive than fit into the rest of the period (I1). */
+  /** Conversions that left more live tokens than fit into the rest of the period (I1). */
   readonly overfull: number
-  /** Reports of one epoch that counted less than the one before. */
+  /** Reports of one epoch with a lower count than the previous one. */
   readonly backwards: number
-  /** T1s and S3s that found a full mailbox. */
+  /** T1s and S3s dropped at a full mailbox. */
   readonly lost: number
 }
 
-/** Where every token of an engine is, and every I/O. */
+/** Account of every token and every I/O of an engine. */
 export interface EngineLedger extends EngineTotals {
-  /** xi, g, I/Os in flight, requests that wait. */
+  /** xi, g, I/Os in flight, waiting requests. */
   readonly reservationTokens: number
   readonly globalTokens: number
   readonly inflight: number
@@ -78,7 +78,7 @@ export interface EngineLedger extends EngineTotals {
   readonly copied: number
 }
 
-/** One client in one period, by its own count: told at the next T1, or when it ends. */
+/** One client in one period, by its own count: sent at the next T1, or at its end. */
 export interface ClientLog {
   readonly client: number
   readonly epoch: number
@@ -92,7 +92,7 @@ export interface ClientLog {
   readonly ledger: EngineLedger
 }
 
-/** A client at an instant: for rates between two of them. */
+/** Counters of a client at an instant: for rates between two of them. */
 export interface ClientMark {
   readonly atNs: number
   readonly cpuNs: number
@@ -102,7 +102,7 @@ export interface ClientMark {
 export interface ClientEnd {
   readonly reads: number
   readonly updates: number
-  /** READs that saw parts of two WRITEs: 4 KB are not copied at once, here or over a network. */
+  /** READs that saw parts of two WRITEs: 4 KB are not copied atomically, neither here nor over a network. */
   readonly torn: number
   readonly verbs: VerbCounters
   readonly copied: number

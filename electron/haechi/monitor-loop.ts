@@ -1,6 +1,6 @@
 /**
- * The monitor's thread: a QosMonitor over real memory. It sleeps until its next check or until somebody SENDs to it; a one-sided
- * verb does neither. It reads reports from memory, changes POOL by CAS, and checks itself while it does.
+ * The monitor's thread: a QosMonitor over real memory. It sleeps until its next check or a SEND; one-sided verbs do not wake it.
+ * It reads reports from memory, changes POOL by CAS, and checks itself while it does.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { ok, type Result } from '#core/base/result.ts'
@@ -23,7 +23,7 @@ export class MonitorLoop {
   readonly #clock: Clock
   readonly #monitor: QosMonitor
   readonly #mailboxes: readonly Mailbox[]
-  /** What each slot last said: its epoch and N. */
+  /** Last report of each slot: its epoch and N. */
   readonly #last: { epoch: number; completed: number }[]
   readonly #checks = { conversions: 0, races: 0, overfull: 0, backwards: 0, lost: 0 }
 
@@ -37,7 +37,8 @@ export class MonitorLoop {
     this.#last = Array.from({ length: task.slots }, () => ({ epoch: -1, completed: 0 }))
     const { tokens, key } = claimed
     this.#monitor = new QosMonitor({
-      ...{ settings: task.settings, profile: task.profile },
+      settings: task.settings,
+      profile: task.profile,
       port: {
         swapPool: (expected, desired, epoch) => tokens.swapPool(key, expected, desired, epoch),
         readSlot: (slot) => this.#read(slot),
@@ -47,7 +48,7 @@ export class MonitorLoop {
     })
   }
 
-  /** Runs until it is told to stop. */
+  /** Runs until it is ordered to stop. */
   run(): void {
     this.#tell({ kind: 'ready' })
     for (;;) {
@@ -88,7 +89,7 @@ export class MonitorLoop {
     if (this.#mailboxes[client]?.send(message) !== true) this.#checks.lost++
   }
 
-  /** The slot's content; N of an epoch may only grow. */
+  /** Reads a slot; N may only grow within an epoch. */
   #read(slot: number): SlotReport {
     const report = this.#tokens.slot(slot)
     const last = this.#last[slot]
@@ -105,7 +106,7 @@ export class MonitorLoop {
     else this.#tell({ kind: 'event', event })
   }
 
-  /** I1: what is alive fits into what is left of the period. */
+  /** I1: live tokens fit into the rest of the period. */
   #onConversion({ at, to, residual, races }: Conversion): void {
     const { omega, periodStart } = this.#monitor
     this.#checks.conversions++

@@ -34,7 +34,8 @@ describe('mailbox', () => {
     fc.assert(
       fc.property(fc.array(fc.option(message, { freq: 2 }), { maxLength: 80 }), (steps) => {
         const memory = fresh()
-        const [here, there] = [memory.mailbox(1), NodeMemory.of(memory.buffer, SHAPE).mailbox(1)]
+        const here = memory.mailbox(1)
+        const there = NodeMemory.of(memory.buffer, SHAPE).mailbox(1)
         const sent: ToEngine[] = []
         for (const step of steps) {
           if (step === null) expect(there.receive()).toEqual(sent.shift() ?? null)
@@ -47,7 +48,7 @@ describe('mailbox', () => {
     )
   })
 
-  it('loses and counts what nobody takes', () => {
+  it('drops and counts messages that are not received', () => {
     const mailbox = fresh().mailbox(0)
     const sent = Array.from({ length: MAILBOX_MESSAGES + 3 }, (_, epoch) =>
       mailbox.send({ kind: 'start-report', epoch }),
@@ -70,7 +71,7 @@ describe('wake-ups of the data node', () => {
     expect(memory.wakeUps).toEqual({ timer: 1, send: 0, data: 0 })
   })
 
-  it('by a SEND are told from one that nobody sent, as an I/O through its CPU would make it', () => {
+  it('by a SEND are distinguished from one without a SEND, as an I/O through its CPU would cause', () => {
     const memory = fresh()
     const heard = memory.monitorBell
     memory.sendToMonitor()
@@ -89,7 +90,11 @@ describe('attacks on the memory of a real node', () => {
     expect(code(memory.claimMonitor())).toBe('ok')
     expect(code(NodeMemory.of(memory.buffer, SHAPE).claimMonitor())).toBe('E_MONITOR')
     const task: MonitorTask = {
-      ...{ ...SHAPE, role: 'monitor', buffer: memory.buffer, origin: 0n, settings: NODE_SETTINGS },
+      ...SHAPE,
+      role: 'monitor',
+      buffer: memory.buffer,
+      origin: 0n,
+      settings: NODE_SETTINGS,
       profile: { globalIops: 1000, localIops: 1000 },
     }
     const thread = new Worker(join(import.meta.dirname, 'thread.ts'), { workerData: task, execArgv: [] })
@@ -111,7 +116,7 @@ describe('attacks on the memory of a real node', () => {
       nic.compareAndSwap(mine.keys.pool, 0, 500n, 1_000_000n),
       nic.takeFrom(mine.keys.pool, 0, -1000),
       nic.takeFrom(mine.keys.slot, 0, 1),
-      // The monitor's key is of another thread's NIC.
+      // The monitor's key belongs to another thread's NIC.
       nic.compareAndSwap(key, 0, 500n, 1_000_000n),
     ]
     expect(forged.map(code)).toEqual(['E_RIGHTS', 'E_RIGHTS', 'E_RIGHTS', 'E_FAA', 'E_RIGHTS', 'E_KEY'])

@@ -1,9 +1,9 @@
 /**
- * A node's memory as one thread sees it: who monitors it, what wakes that monitor, its mailboxes and counters.
+ * A node's memory as seen by one thread: monitor ownership, its doorbell, mailboxes and counters.
  *
- * Threads share bytes, not objects: each looks at the same buffer through a NodeMemory and through keys of its own. What keeps a
- * client inside its bytes is the check of keys in every verb (core/haechi/registered-memory.ts), as a NIC does it; a thread
- * that goes around verbs is not held by anything, as a program is not that has the node's memory mapped.
+ * Threads share bytes, not objects: each uses the same buffer through its own NodeMemory and its own keys. Clients are confined by
+ * the key check in every verb (core/haechi/registered-memory.ts), as by a NIC; a thread that bypasses the verbs is not confined,
+ * just as a program that has mapped the node's memory.
  */
 import { randomInt } from 'node:crypto'
 import { fail, invariant, ok, type Result } from '#core/base/result.ts'
@@ -21,17 +21,17 @@ const TIMER_WAKES = 3
 const SEND_WAKES = 4
 const DATA_WAKES = 5
 
-/** How often the data node's CPU woke, and for what. */
+/** Wake-ups of the data node's CPU, by cause. */
 export interface WakeUps {
   /** The monitor's own checks. */
   readonly timer: number
   /** SENDs to it: join, leave, reserve. */
   readonly send: number
-  /** Rings of its bell that no SEND explains: one-sided verbs have none. */
+  /** Rings of its doorbell without a SEND: one-sided verbs have none. */
   readonly data: number
 }
 
-/** What a client is admitted to: tokens, its slot, the records. */
+/** Access of an admitted client: tokens, its slot, the records. */
 export interface ClientAccess {
   readonly tokens: TokenMemory
   readonly memory: RegisteredMemory
@@ -50,28 +50,28 @@ export class NodeMemory {
     this.#control = new Int32Array(buffer, layout.control, 8)
   }
 
-  /** Memory for a new node. */
+  /** Allocates the memory of a new node. */
   static allocate(shape: NodeShape): Result<NodeMemory> {
     const layout = layoutOf(shape)
     if (!layout.ok) return layout
     return ok(new NodeMemory(new SharedArrayBuffer(layout.value.bytes), layout.value))
   }
 
-  /** The memory of a node, in another thread. */
+  /** Wraps the memory of a node in another thread. */
   static of(buffer: SharedArrayBuffer, shape: NodeShape): NodeMemory {
     const layout = layoutOf(shape)
     invariant(layout.ok && layout.value.bytes === buffer.byteLength, 'threads share one shape')
     return new NodeMemory(buffer, layout.value)
   }
 
-  /** The memory of tokens and the only key that refills POOL; of all threads one gets it until it gives it back. */
+  /** Claims the token memory and the only key that refills POOL; one thread at a time can hold it. */
   claimMonitor(): Result<{ tokens: TokenMemory; key: Key }> {
     const tokens = this.#tokens()
     const key = tokens.claimMonitor()
     if (!key.ok) return key
     if (Atomics.compareExchange(this.#control, OWNER, 0, 1) === 0) return ok({ tokens, key: key.value })
     tokens.memory.deregister(key.value)
-    // An instance has one monitor, so its own refusal says why.
+    // An instance has one monitor, so its own refusal gives the reason.
     const refused = tokens.claimMonitor()
     invariant(!refused.ok, 'the first claim was granted')
     return fail(refused.error)
@@ -81,7 +81,7 @@ export class NodeMemory {
     Atomics.store(this.#control, OWNER, 0)
   }
 
-  /** Keys for the thread of a client: POOL at most `batch` tokens at a time, its own slot, the records. */
+  /** Keys for the thread of a client: POOL, at most `batch` tokens at a time, its own slot, the records. */
   admit(slot: number, batch: number): Result<ClientAccess> {
     const tokens = this.#tokens()
     const keys = tokens.admit(slot, batch)
@@ -100,14 +100,14 @@ export class NodeMemory {
     return new ClientCounters(this.buffer, this.layout.counters + slot * COUNTER_BYTES)
   }
 
-  /** A SEND to the node: wakes its monitor, which finds out what was sent. */
+  /** Wakes the monitor after a SEND to the node; the monitor then reads its messages. */
   sendToMonitor(): void {
-    // Counted before the bell rings, so that no ring is ever without a reason.
+    // Counted before the bell rings, so that every ring has a cause.
     Atomics.add(this.#control, SENDS, 1)
     this.ringMonitor()
   }
 
-  /** Rings without a SEND. Nothing does; the monitor would count it as a wake-up by a data I/O. */
+  /** Rings without a SEND. Never used by the protocol; the monitor would count it as a wake-up by a data I/O. */
   ringMonitor(): void {
     Atomics.add(this.#control, BELL, 1)
     Atomics.notify(this.#control, BELL)
@@ -117,7 +117,7 @@ export class NodeMemory {
     return Atomics.load(this.#control, BELL)
   }
 
-  /** The monitor sleeps until its bell is not `heard` any more, `ns` at most; why it woke is counted. */
+  /** Sleeps until the monitor's bell differs from `heard`, `ns` at most; the cause of the wake-up is counted. */
   sleepMonitor(heard: number, ns: number): void {
     const woke = Atomics.wait(this.#control, BELL, heard, ns / 1e6)
     Atomics.add(this.#control, woke === 'timed-out' ? TIMER_WAKES : SEND_WAKES, 1)

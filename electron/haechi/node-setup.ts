@@ -1,4 +1,4 @@
-/** What a real node is made of, as data; checked before a thread is started. */
+/** Setup of a real node, validated before any thread is started. */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import {
   checkProfile,
@@ -26,20 +26,27 @@ export interface RealNodeSetup extends NodeShape {
   readonly mode: 'haechi' | 'bare'
   readonly settings: HaechiSettings
   readonly profile: CapacityProfile
-  /** I/Os whose completions a client takes at once; Q at most. */
+  /** Completions that a client takes at a time; Q at most. */
   readonly completionBatch: number
   readonly seed: number
   readonly clients: readonly RealClient[]
 }
 
 /**
- * The sheet's settings, but a client is silent after 100 missed reports: the threads of a machine may wait for a core much longer
- * than a NIC waits for anything, and a client that is believed dead and is not has its tokens given away while it holds them.
+ * The default settings, but a client is taken for silent only after 100 missed reports: threads of one machine may wait for a core
+ * much longer than a NIC waits for anything, and the tokens of a client that is wrongly taken for dead would be given away while
+ * it holds them.
  */
 export const NODE_SETTINGS: HaechiSettings = { ...DEFAULT_SETTINGS, name: 'real-memory', missedReports: 100 }
 
 export const REAL_NODE_DEFAULTS: Omit<RealNodeSetup, 'profile'> = {
-  ...{ mode: 'haechi', settings: NODE_SETTINGS, slots: 16, records: 16_384, completionBatch: 16, seed: 1, clients: [] },
+  mode: 'haechi',
+  settings: NODE_SETTINGS,
+  slots: 16,
+  records: 16_384,
+  completionBatch: 16,
+  seed: 1,
+  clients: [],
 }
 
 export function checkRealNode(setup: RealNodeSetup): Result<RealNodeSetup> {

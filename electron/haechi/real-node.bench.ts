@@ -1,7 +1,7 @@
 /**
- * Tokens over real memory: 4 KB records a second of two clients and a monitor in threads, against the same clients without tokens, in
- * turns of a few ms in one process (token-cost.ts). Throughput is shared with whatever else runs on the machine; a client's CPU
- * time per I/O is nearly its own, so that `haechi.real.loss.cpu` is the figure to look at.
+ * Cost of tokens over real memory: 4 KB records a second of two clients and a monitor in threads, compared with the same clients
+ * without tokens, alternating every few ms in one process (token-cost.ts). Throughput depends on other load of the machine; CPU
+ * time per I/O hardly does, so that `haechi.real.loss.cpu` is the relevant metric.
  */
 import { availableParallelism } from 'node:os'
 import type { Bench, Growth } from '../../bench/measure.ts'
@@ -33,7 +33,7 @@ async function measured(completionBatch: number): Promise<TokenCost> {
   return cost.value
 }
 
-/** What was measured in this process. */
+/** Results measured in this process. */
 const seen: TokenCost[] = []
 
 async function next(): Promise<TokenCost> {

@@ -5,23 +5,33 @@ import { audit } from './audit.ts'
 import { NODE_SETTINGS, type RealClient, type RealNodeSetup } from './node-setup.ts'
 import { RealNode } from './real-node.ts'
 
-/** A tenth of a second instead of one, and a node that any machine outruns. */
+/** A tenth of a second instead of one, and a node that any machine outperforms. */
 const PERIOD_NS = 1e8
 const OMEGA = 4000
-/** What one client can do in a period. */
+/** I/Os that one client can do in a period. */
 const LOCAL = 3600
 const base: RealNodeSetup = {
-  ...{ mode: 'haechi', slots: 6, records: 64, completionBatch: 8, seed: 1, clients: [] },
+  mode: 'haechi',
+  slots: 6,
+  records: 64,
+  completionBatch: 8,
+  seed: 1,
+  clients: [],
   profile: { globalIops: OMEGA * 10, localIops: LOCAL * 10 },
   settings: {
-    ...{ ...NODE_SETTINGS, periodNs: PERIOD_NS, batch: 100 },
+    ...NODE_SETTINGS,
+    periodNs: PERIOD_NS,
+    batch: 100,
     // A thread that waits for a core is not dead.
     missedReports: 10_000,
     estimator: { ...NODE_SETTINGS.estimator, enabled: false },
   },
 }
 const client = (reservation: number, more: Partial<RealClient> = {}): RealClient => ({
-  ...{ reservation, limit: null, workload: { kind: 'backlogged' }, mix: { keys: 'uniform', reads: 0.5 } },
+  reservation,
+  limit: null,
+  workload: { kind: 'backlogged' },
+  mix: { keys: 'uniform', reads: 0.5 },
   ...more,
 })
 
@@ -37,7 +47,7 @@ async function nodeOf(clients: readonly RealClient[], more: Partial<RealNodeSetu
 }
 const code = (result: Result<unknown>): string => (result.ok ? 'ok' : result.error.code)
 
-/** Lets periods pass until something is so, however long threads wait for a core. */
+/** Waits whole periods until a condition holds, however long threads wait for a core. */
 async function until(node: RealNode, isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) {
     expect(node.failure).toBeUndefined()
@@ -48,7 +58,7 @@ const completed = async (node: RealNode, index: number): Promise<number> =>
   (await node.mark()).clients[index]?.completed ?? 0
 const logsOf = (node: RealNode, index: number) => node.logs.items.filter((l) => l.client === index)
 
-/** Ends the node and expects every token to be where it belongs. */
+/** Closes the node and expects every token to be accounted for. */
 async function closed(node: RealNode, periods: number): Promise<void> {
   await node.close()
   const { violations, periods: audited } = audit(node)
@@ -85,7 +95,7 @@ describe('tokens under true concurrency', () => {
     await node.nextPeriods(5)
     await until(node, () => logsOf(node, 3).length > 3 && logsOf(node, 3).at(-1)!.ledger.yielded > 0)
     await closed(node, 5)
-    // What the idle client did not use came back, all of it but what its last tick had not seen.
+    // The idle client's unused tokens came back, except those after its last tick.
     const idle = logsOf(node, 3)
     expect(idle.length).toBeGreaterThan(3)
     for (const { completed, ledger } of idle) {
@@ -146,7 +156,7 @@ describe('clients that come and go', () => {
     const node = await nodeOf([client(500), client(3000, { workload: { kind: 'idle' } })], { settings })
     await node.nextPeriods(1)
     expect(code(await node.crash(1))).toBe('ok')
-    // Nothing is reported any more: after a whole period it is known to use nothing.
+    // Without reports it counts as unused after a whole period.
     await node.nextPeriods(3)
     const period = node.periods.items.at(-1)!
     const crashed = period.clients.find((c) => c.client === 1)!
@@ -186,7 +196,7 @@ describe('clients that come and go', () => {
 describe('records', () => {
   it('are copied by READs and WRITEs, one for each token', async () => {
     const node = await nodeOf([client(1000)])
-    // Each record holds at both ends who wrote it last.
+    // Each record has the id of its last writer at both ends.
     const writers = (): number[] => {
       const { buffer, layout } = node.memory
       const by = Array.from({ length: layout.records }, (_, r) => {
@@ -198,12 +208,13 @@ describe('records', () => {
     }
     await until(node, async () => (await completed(node, 0)) > 1000)
     expect(code(await node.leave(0))).toBe('ok')
-    // Of two at once, one could have written over all that the other wrote.
+    // With two concurrent ones, one could have overwritten everything of the other.
     expect(writers()).toEqual([1])
     expect(code(await node.join(client(1000, { mix: { keys: 'zipfian', reads: 0 } })))).toBe('ok')
     await until(node, async () => (await completed(node, 1)) > 0)
     await closed(node, 2)
-    const [mixed, writer] = [node.end(0)!, node.end(1)!]
+    const mixed = node.end(0)!
+    const writer = node.end(1)!
     expect(mixed.reads + mixed.updates).toBe(mixed.copied)
     expect(mixed.reads).toBeGreaterThan(0)
     expect(writer).toMatchObject({ reads: 0, updates: writer.copied })

@@ -1,6 +1,6 @@
 /**
- * A data node in real memory: the QosMonitor and the QosEngines of core/haechi, each in a thread of its own, over one
- * SharedArrayBuffer. This class starts and ends the threads, admits clients, and keeps what they tell; no I/O passes through it.
+ * Data node in real memory: the QosMonitor and the QosEngines of core/haechi, each in its own thread, over one SharedArrayBuffer.
+ * This class starts and ends the threads, admits clients, and stores their reports; no I/O passes through it.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import type {
 import { NodeMemory } from './node-memory.ts'
 import { checkRealClient, checkRealNode, type RealClient, type RealNodeSetup } from './node-setup.ts'
 
-/** The threads' program: its source in a checkout, its bundle in the desktop shell. */
+/** Program of the threads: its source in a checkout, its bundle in the desktop shell. */
 function threadFile(): string {
   const source = join(import.meta.dirname, 'thread.ts')
   return existsSync(source) ? source : bundledPath('haechi-thread.js')
@@ -51,7 +51,7 @@ export interface NodeMark {
 
 const died = (who: string, why: string): Failure => ({
   code: 'E_THREAD',
-  what: `The thread of ${who} ended before its time`,
+  what: `The thread of ${who} ended unexpectedly`,
   why,
   next: 'Close the node and open another.',
 })
@@ -61,13 +61,13 @@ const unknown = (client: number): Result<never> =>
 export class RealNode {
   readonly memory: NodeMemory
   readonly setup: RealNodeSetup
-  /** Told by the monitor, oldest first. */
+  /** Reported by the monitor, oldest first. */
   readonly periods = new EventLog<MonitorPeriod>(KEPT_PERIODS)
   readonly events = new EventLog<MonitorEvent>(KEPT_EVENTS)
-  /** Told by the clients. */
+  /** Reported by the clients. */
   readonly logs = new EventLog<ClientLog>(KEPT_PERIODS)
   checks: MonitorChecks = { conversions: 0, races: 0, overfull: 0, backwards: 0, lost: 0 }
-  /** Why a thread is gone that should not be. */
+  /** Set if a thread ended unexpectedly. */
   failure: Failure | undefined
   readonly #origin = process.hrtime.bigint()
   readonly #clients: (Client | null)[] = []
@@ -85,7 +85,7 @@ export class RealNode {
     this.memory = memory
   }
 
-  /** A node whose first period has begun with all its clients admitted. */
+  /** Opens a node; on return its first period has begun with all clients admitted. */
   static async open(setup: RealNodeSetup): Promise<Result<RealNode>> {
     const checked = checkRealNode(setup)
     if (!checked.ok) return checked
@@ -119,7 +119,7 @@ export class RealNode {
     return this.#clients[client]?.end
   }
 
-  /** Starts a client's thread and has it admitted; on a running node its reservation holds from the next T1 on (A18). */
+  /** Starts a client's thread and admits it; on a running node its reservation applies from the next T1 on (A18). */
   async join(setup: RealClient): Promise<Result<number>> {
     const checked = checkRealClient(setup, this.setup)
     if (!checked.ok) return checked
@@ -127,7 +127,7 @@ export class RealNode {
     if (slot >= this.setup.slots) {
       return fail({ code: 'E_SLOTS', what: 'The data node has no report slot left', next: `It has ${slot}.` })
     }
-    // Its slot is taken from now on, whatever comes of it.
+    // The slot is taken from now on, even if admission fails.
     this.#clients.push(null)
     const started = await this.#startClient(slot, setup)
     if (!started.ok || this.setup.mode === 'bare') return started
@@ -138,7 +138,7 @@ export class RealNode {
     return joined
   }
 
-  /** Has a client leave in the middle of a period: its last report first, then the monitor hears of it (A19). */
+  /** Removes a client in the middle of a period: it reports once more, then the monitor is notified (A19). */
   async leave(index: number): Promise<Result<void>> {
     const client = this.#running(index)
     if (!client) return unknown(index)
@@ -148,7 +148,7 @@ export class RealNode {
     return this.setup.mode === 'haechi' ? this.#ask({ kind: 'leave', client: index }) : ok(undefined)
   }
 
-  /** Ends a client's thread wherever it is. Nobody tells the monitor. */
+  /** Kills a client's thread at any point, without notifying the monitor. */
   async crash(index: number): Promise<Result<void>> {
     const client = this.#running(index)
     if (!client) return unknown(index)
@@ -157,7 +157,7 @@ export class RealNode {
     return ok(undefined)
   }
 
-  /** Tells the monitor of a client that crashed. */
+  /** Notifies the monitor of a crashed client. */
   async evict(index: number): Promise<Result<void>> {
     if (this.#clients[index]?.state !== 'crashed') return unknown(index)
     return this.#ask({ kind: 'leave', client: index })
@@ -169,7 +169,7 @@ export class RealNode {
     return this.#ask({ kind: 'reserve', client: index, reservation, limit })
   }
 
-  /** What each running client counts now, undefined for the others, and what the monitor's thread has cost. */
+  /** Current counters of each running client, undefined for the others, and the CPU time of the monitor's thread. */
   async mark(): Promise<NodeMark> {
     const mark = ++this.#marks
     const clients = await Promise.all(
@@ -185,21 +185,21 @@ export class RealNode {
     return { clients, monitorCpuNs: this.#monitorCpuNs }
   }
 
-  /** Holds the clients' threads, or lets them go on, as if they had no core meanwhile; the monitor goes on. */
+  /** Pauses or resumes the clients' threads, as if they had no core; the monitor keeps running. */
   pause(isPaused: boolean): void {
     this.#clients.forEach((client, slot) => {
       if (client?.state === 'running') this.memory.mailbox(slot).give(isPaused ? 'pause' : 'run')
     })
   }
 
-  /** Resolves at the end of the next `n` periods, and when the monitor is gone. */
+  /** Resolves after the next `n` periods, or when the monitor has ended. */
   async nextPeriods(n: number): Promise<void> {
     for (let i = 0; i < n && this.failure === undefined && this.#monitor; i++) {
       await new Promise<void>((resolve) => this.#onPeriod.add(resolve))
     }
   }
 
-  /** Ends the clients, then the monitor. What they told stays. */
+  /** Ends the clients, then the monitor. Their reports are kept. */
   async close(): Promise<void> {
     await Promise.all(this.#clients.map((_, slot) => this.#stop(slot, 'stopped')))
     if (this.#monitor === undefined) return
@@ -276,7 +276,7 @@ export class RealNode {
     this.#onPeriod.clear()
   }
 
-  /** A SEND to the monitor, and its answer. */
+  /** Sends a request to the monitor and waits for its answer. */
   #ask(message: DistributiveOmit<ToMonitor, 'id'>): Promise<Result<void>> {
     const thread = this.#monitor
     if (thread === undefined || this.failure) {
@@ -294,8 +294,13 @@ export class RealNode {
     const { completionBatch, seed, mode, records } = this.setup
     const thread = this.#spawn({
       ...this.#common,
-      ...{ role: 'client', slot, completionBatch, seed, hasQos: mode === 'haechi' },
-      ...{ workload: setup.workload, mix: { ...setup.mix, records } },
+      role: 'client',
+      slot,
+      completionBatch,
+      seed,
+      hasQos: mode === 'haechi',
+      workload: setup.workload,
+      mix: { ...setup.mix, records },
     })
     const { promise: ready, resolve } = Promise.withResolvers<Result<number>>()
     const who = `client ${slot}`

@@ -1,6 +1,6 @@
 /**
- * The data path of a real client: READs and WRITEs of 4 KB records, copied by one-sided verbs. Nothing else in a client's thread
- * touches a record, and nothing here wakes the data node.
+ * Data path of a real client: READs and WRITEs of 4 KB records, copied by one-sided verbs. Nothing else in a client's thread
+ * accesses a record, and nothing here wakes the data node.
  */
 import { invariant } from '#core/base/result.ts'
 import { RECORD_BYTES, type RecordAccess } from '#core/haechi/workloads/records.ts'
@@ -19,14 +19,14 @@ export class RecordPath {
   copied = 0
   torn = 0
 
-  /** @param writer  > 0: stands in every record it writes. */
+  /** @param writer  > 0: id stored in every record it writes. */
   constructor(access: ClientAccess, records: RecordAccess, writer: number) {
     this.#access = access
     this.#records = records
     this.#writer = writer
   }
 
-  /** One I/O. */
+  /** Performs one I/O. */
   copy(): void {
     const { memory, records: key } = this.#access
     const { updates } = this.#records
@@ -38,7 +38,7 @@ export class RecordPath {
       if (words[0] !== words[LAST - 1] || words[1] !== words[LAST]) this.torn++
       return
     }
-    // Who wrote and for which time stand at both ends, so that a READ can tell whether it saw one WRITE.
+    // Writer and sequence are stored at both ends, so that a READ can tell if it saw a single WRITE.
     const words = this.#written
     words[0] = words[LAST - 1] = this.#writer
     words[1] = words[LAST] = this.#records.updates >>> 0

@@ -1,4 +1,4 @@
-/** The program of a real node's threads: its monitor's, or one of its clients'. Runs to its end without an event loop. */
+/** Program of a real node's threads: its monitor's, or one of its clients'. Runs to its end without an event loop. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { invariant, type Failure } from '#core/base/result.ts'
 import { ClientLoop } from './client-loop.ts'

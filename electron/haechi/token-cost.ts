@@ -1,9 +1,9 @@
 /**
- * What tokens cost a real node: the same clients with tokens and without, on two nodes of one process that run in turns of a few
- * ms, so that whatever else happens on the machine happens to both. Medians over the pairs of turns.
+ * Cost of tokens on a real node: the same clients with and without tokens, on two nodes of one process that alternate every few
+ * ms, so that other load of the machine affects both alike. Medians over the pairs of turns.
  *
- * omega lies above what any machine copies and is not estimated: what is lost is lost to the protocol's work, not to a limit. The
- * throughput of a machine that others use is theirs as well; the CPU time a client took for an I/O is nearly its own.
+ * omega is above the throughput of any machine and is not estimated: any loss is due to the work of the protocol, not to a limit.
+ * Throughput depends on other load of the machine; CPU time per I/O hardly does.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NS_PER_S } from '#core/base/units.ts'
@@ -20,7 +20,7 @@ export interface Turn {
   readonly cpuNsPerIo: number
 }
 
-/** A loss in % and, of its pairs, the middle half. */
+/** Loss in %, with the interquartile range of its pairs. */
 export interface Loss {
   readonly median: number
   readonly from: number
@@ -32,13 +32,13 @@ export interface TokenCost {
   /** Medians of the turns. */
   readonly haechi: Turn
   readonly bare: Turn
-  /** Of throughput. The monitor works in both turns, so this is the clients' loss. */
+  /** Loss of throughput. The monitor works in both turns, so this is the clients' loss. */
   readonly throughput: Loss
-  /** By CPU time per I/O. */
+  /** Loss by CPU time per I/O. */
   readonly cpu: Loss
   /** CPU time that tokens add to an I/O, ns. */
   readonly addedNsPerIo: number
-  /** Share of one core that the monitor took: mostly for sleeping and waking a thousand times a second. */
+  /** Share of one core used by the monitor: mostly for sleeping and waking a thousand times a second. */
   readonly monitorCpu: number
   readonly violations: readonly string[]
 }
@@ -48,11 +48,11 @@ const WARM_UP_TURNS = 20
 /** I/O/s; a report counts to 2^28. */
 const BEYOND = 50_000_000
 
-/** @param ms  how long each of the two nodes runs, after a warm-up. */
+/** @param ms  run time of each of the two nodes, after a warm-up. */
 export async function tokenCost(setup: RealNodeSetup, ms: number): Promise<Result<TokenCost>> {
   const settings = {
     ...setup.settings,
-    // A client that is held between its turns is not dead.
+    // A client that is paused between its turns is not dead.
     missedReports: 2 ** 20,
     estimator: { ...setup.settings.estimator, enabled: false },
   }
@@ -85,7 +85,7 @@ interface Pair<T> {
   readonly bare: T
 }
 
-/** The order changes from pair to pair. */
+/** The order alternates between pairs. */
 async function pairOf({ haechi, bare }: Pair<RealNode>, isBareFirst: boolean): Promise<Pair<Turn>> {
   if (isBareFirst) {
     const first = await turnOf(bare)
@@ -119,7 +119,11 @@ function costOf(pairs: readonly Pair<Turn>[], monitorCpu: number, violations: re
     cpuNsPerIo: median(pairs.map((p) => of(p).cpuNsPerIo)),
   })
   return {
-    ...{ pairs: pairs.length, haechi: turn((p) => p.haechi), bare: turn((p) => p.bare), monitorCpu, violations },
+    pairs: pairs.length,
+    haechi: turn((p) => p.haechi),
+    bare: turn((p) => p.bare),
+    monitorCpu,
+    violations,
     throughput: lossOf(pairs.map(({ haechi, bare }) => haechi.iops / bare.iops)),
     addedNsPerIo: median(pairs.map(({ haechi, bare }) => haechi.cpuNsPerIo - bare.cpuNsPerIo)),
     cpu: lossOf(pairs.map(({ haechi, bare }) => bare.cpuNsPerIo / haechi.cpuNsPerIo)),

@@ -1,6 +1,7 @@
 /**
- * The audit's tables in the history: appended to record by record, read in order, and cut at the front only where that is allowed.
- * Emulated clusters are on record here; live ones are in the enforcement store, and here as far as they were before there was one.
+ * Audit tables of the history: appended record by record, read in order, and truncated at the front only where permitted. They
+ * hold the audit of emulated clusters; that of live clusters is in the enforcement store, and here for the time before that store
+ * existed.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { GENESIS, type AuditRecord } from '../base/audit.ts'
@@ -33,10 +34,7 @@ export class AuditTable {
     this.#db = db
   }
 
-  /**
-   * Written when it returns. @throws when it cannot be written: then nothing may
-   * be sent.
-   */
+  /** Appends one record; it is on disk on return. @throws if it cannot be written: then nothing may be sent. */
   append(chain: Chain, r: AuditRecord): void {
     this.#append ??= this.#db.prepare('INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#append.run(chain, r.number, Math.round(r.atMs), r.server, r.kind, r.text, r.hash)
@@ -48,21 +46,21 @@ export class AuditTable {
     return row && recordOf(row)
   }
 
-  /** Records from a number on, oldest first. */
+  /** Records starting at a number, oldest first. */
   read(chain: Chain, from: number, limit: number): AuditRecord[] {
     const sql = 'SELECT * FROM audit WHERE chain = ? AND number >= ? ORDER BY number LIMIT ?'
     return (this.#db.prepare(sql).all(chain, from, limit) as Row[]).map(recordOf)
   }
 
-  /** The hash that the first remaining record follows from. */
+  /** Hash that the first remaining record chains to. */
   anchor(chain: Chain): string {
     const sql = 'SELECT hash FROM audit_anchor WHERE chain = ?'
     return (this.#db.prepare(sql).pluck().get(chain) as string | undefined) ?? GENESIS
   }
 
   /**
-   * Cuts what is older than `beforeMs` off the front of the emulated chain; its newest record stays, so that the numbers
-   * go on. The live chain is never cut.
+   * Truncates records older than `beforeMs` from the front of the emulated chain. The newest record is kept, so that numbering
+   * continues. The live chain is never truncated.
    */
   cutEmulated(beforeMs: number): void {
     const last = this.#db

@@ -1,10 +1,10 @@
-/** Means over an interval of the blocks in it. */
+/** Means over an interval, computed from the blocks in it. */
 import { KINDS, pack, type Packed, RECORD, RECORD_REST, WIDTH, type Kind } from './block.ts'
 import type { Block } from './reader.ts'
 
 /**
- * The mean of each series, column by column, over the instants added. A job that an instant does not name was idle in it and counts as
- * zero; a target that is not named was not measured, and neither counts where it has a gap. A job's record is the last one named.
+ * Mean of each series, column by column, over the instants added. A job that an instant does not name was idle and counts as zero;
+ * a target that is not named was not measured; neither counts where it has a gap. A job's record is the last one named.
  */
 export class BlockMeans {
   readonly #kind: Kind
@@ -12,12 +12,12 @@ export class BlockMeans {
   #instants = 0
   readonly #slots = new Map<number, number>()
   #keys = new Uint32Array(64)
-  /** Instants that name a series. */
+  /** Number of instants that name each series. */
   #named = new Uint32Array(64)
   /** By series, then column. */
   #sums: Float64Array
   #gaps: Uint32Array
-  /** Those of the block before: nearly every block has the same series as the one before it, also where an interval has ended between. */
+  /** Keys of the previous block: nearly every block has the same series as the one before it, also across intervals. */
   #lastKeys: Uint32Array = new Uint32Array(0)
   #lastSlots: Uint32Array = new Uint32Array(0)
 
@@ -35,7 +35,11 @@ export class BlockMeans {
   add({ keys, columns }: Pick<Block, 'keys' | 'columns'>): void {
     this.#instants++
     const slots = this.#slotsOf(keys)
-    const [n, width, sums, gaps, named] = [keys.length, this.#width, this.#sums, this.#gaps, this.#named]
+    const n = keys.length
+    const width = this.#width
+    const sums = this.#sums
+    const gaps = this.#gaps
+    const named = this.#named
     for (let i = 0; i < n; i++) {
       const slot = slots[i] as number
       named[slot] = (named[slot] as number) + 1
@@ -53,11 +57,12 @@ export class BlockMeans {
     }
   }
 
-  /** The means as a packed block, and starts anew; undefined when no instant was added. */
+  /** Packs the means as a block and resets; undefined if no instant was added. */
   end(): Packed | undefined {
     if (this.#instants === 0) return undefined
-    const [size, width] = [this.#slots.size, this.#width]
-    // Slots are kept from one interval to the next: those that nothing named in this one are passed over.
+    const size = this.#slots.size
+    const width = this.#width
+    // Slots are reused between intervals: those not named in this one are skipped.
     const slots = new Uint32Array(size)
     let n = 0
     for (let slot = 0; slot < size; slot++) if ((this.#named[slot] as number) > 0) slots[n++] = slot
@@ -71,7 +76,7 @@ export class BlockMeans {
         const slot = slots[i] as number
         const sum = this.#sums[slot * width + c] as number
         const whole = this.#kind === KINDS.jobs ? this.#instants : (this.#named[slot] as number)
-        // Nothing divided by nothing is a gap.
+        // 0/0 is NaN, a gap.
         out[i] = isLast ? sum : sum / (whole - (this.#gaps[slot * width + c] as number))
       }
     }
@@ -80,7 +85,7 @@ export class BlockMeans {
     this.#named.fill(0, 0, size)
     this.#sums.fill(0, 0, size * width)
     this.#gaps.fill(0, 0, size * width)
-    // Series that are gone are forgotten once they are half of all.
+    // Series that no longer occur are dropped when they are half of all.
     if (2 * n < size) {
       this.#slots.clear()
       this.#lastKeys = new Uint32Array(0)

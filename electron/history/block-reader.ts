@@ -1,4 +1,7 @@
-/** Reads one cluster's instants and blocks from a file. Instants and sums lie by themselves, so that no block is read for them. */
+/**
+ * Reads one cluster's instants and blocks from a file. Instants and sums are stored separately, so that reading them touches no
+ * block.
+ */
 import type { Database, Statement } from 'better-sqlite3'
 import type { TierId } from '#core/api/history.ts'
 import { TIERS } from '#core/api/history.ts'
@@ -6,7 +9,7 @@ import { KINDS, unpack, unpackLead, type Kind } from './block.ts'
 import { CLUSTER_COLUMNS, type Block } from './reader.ts'
 import { stepOf, tierNumber, tierOf } from './tiers.ts'
 
-/** Blocks that are held at once when a span is gone through. */
+/** Most blocks held in memory while a span is iterated. */
 const AT_ONCE = 64
 const SUMS_BYTES = 4 * CLUSTER_COLUMNS.length
 
@@ -17,7 +20,7 @@ export interface Extent {
 
 type Row = [atMs: number, n: number, lead: Buffer, rest: Buffer]
 
-/** SQLite takes whole numbers; a span may be open. */
+/** SQLite takes integers; a span may be unbounded. */
 const whole = (ms: number): number =>
   Math.round(Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, ms)))
 
@@ -36,7 +39,10 @@ export class BlockReader {
   readonly #before: Statement<number[]>
   readonly #after: Statement<number[]>
 
-  /** @param isForeign  the file may hold what no Sluice wrote: values that are none are gaps, blocks out of order are none. */
+  /**
+   * @param isForeign  set for a file that Sluice may not have written: invalid values become gaps, blocks out of order are
+   * ignored.
+   */
   constructor(db: Database, cluster: number, isForeign = false) {
     this.#cluster = cluster
     this.#isForeign = isForeign
@@ -63,7 +69,7 @@ export class BlockReader {
     return fromMs === undefined || toMs === undefined ? undefined : { fromMs, toMs }
   }
 
-  /** First and last instant of which any tier has something. */
+  /** First and last instant with data in any tier. */
   kept(): Extent | undefined {
     const all = TIERS.flatMap((t) => this.extent(tierNumber(t)) ?? [])
     if (all.length === 0) return undefined
@@ -78,7 +84,7 @@ export class BlockReader {
       const extent = this.extent(number)
       if (!kept || !extent) continue
       coarsest = tier
-      // An interval of a coarser tier begins before the sample that it is made of.
+      // An interval of a coarser tier starts before the sample it is made of.
       const slackMs = Math.max(...TIERS.map((t) => stepOf(tierNumber(t))))
       if (extent.fromMs - slackMs > Math.max(fromMs, kept.fromMs)) continue
       if (this.count(number, fromMs, toMs, points + 1) <= points) return tier
@@ -90,12 +96,12 @@ export class BlockReader {
     return Float64Array.from(this.#instants.all(this.#cluster, tier, whole(fromMs), whole(toMs)) as number[])
   }
 
-  /** Instants in [fromMs, toMs], at most `limit`; Infinity, which SQLite does not take, is all. */
+  /** Number of instants in [fromMs, toMs], at most `limit`; Infinity, which SQLite does not take, means all. */
   count(tier: number, fromMs: number, toMs: number, limit: number): number {
     return Number(this.#count.get(this.#cluster, tier, whole(fromMs), whole(toMs), Math.min(limit, 2 ** 31)))
   }
 
-  /** The instant beside another one. */
+  /** Nearest instant before or after another one. */
   beside(tier: number, atMs: number, direction: 'before' | 'after'): number | undefined {
     const statement = direction === 'before' ? this.#before : this.#after
     return statement.get(this.#cluster, tier, whole(atMs)) as number | undefined
@@ -106,7 +112,7 @@ export class BlockReader {
     return row && this.#blockOf(kind, row)
   }
 
-  /** Blocks in [fromMs, toMs], oldest first, a few held at once; the caller may write to the file between two of them. */
+  /** Blocks in [fromMs, toMs], oldest first, a few held at a time; the caller may write to the file between two of them. */
   *between(kind: Kind, tier: number, fromMs: number, toMs: number): Generator<Block, void, void> {
     const page = kind === KINDS.cluster ? this.#sumsPage : this.#page
     const of = kind === KINDS.cluster ? [this.#cluster, tier] : [this.#cluster, kind, tier]
@@ -122,7 +128,7 @@ export class BlockReader {
     }
   }
 
-  /** Keys and RPC/s of the jobs at every instant of a span, at one go: nothing may be written before it returns. */
+  /** Visits keys and RPC/s of the jobs at every instant of a span, in one query: nothing may be written before it returns. */
   eachJobs(
     tier: number,
     fromMs: number,
@@ -137,7 +143,9 @@ export class BlockReader {
     }
   }
 
-  /** Sums of the cluster at every instant of a span, the column's value by its position; the same holds. */
+  /**
+   * Visits the cluster sums at every instant of a span, columns by position; as above, nothing may be written before it returns.
+   */
   eachSums(tier: number, fromMs: number, toMs: number, take: (atMs: number, data: Buffer) => void): void {
     const rows = this.#sums.iterate(this.#cluster, tier, whole(fromMs), whole(toMs))
     for (const [atMs, data] of rows as Iterable<[number, Buffer]>) {
@@ -155,11 +163,11 @@ export class BlockReader {
   }
 }
 
-/** Beyond this nothing is measured, and sums of it would no longer be whole numbers. */
+/** Largest valid value; sums of larger ones would no longer be exact integers. */
 const VALUE_MAX = 2 ** 52
 const isValue = (v: number): boolean => Math.abs(v) <= VALUE_MAX
 
-/** Whether keys ascend; makes gaps of values that none are, in place. */
+/** True if the keys ascend; replaces invalid values with gaps, in place. */
 function isSound(keys: Uint32Array, columns: readonly Float32Array[]): boolean {
   for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as number) >= (keys[i] as number)) return false
   for (const column of columns) {
@@ -168,21 +176,21 @@ function isSound(keys: Uint32Array, columns: readonly Float32Array[]): boolean {
   return true
 }
 
-/** One column of the sums. */
+/** Reads one column of the sums. */
 export const sumOf = (data: Buffer, column: number): number => data.readFloatLE(4 * column)
 
-/** One stretch of a span and the tier that answers for it; `weight`: what an instant of it stands for, against others of the span. */
+/** Range of a span and the tier it is read from; `weight`: weight of one of its instants in means over the span. */
 export interface Segment {
   readonly tier: number
-  /** Both belong to it. */
+  /** Inclusive, as is `toMs`. */
   readonly fromMs: number
   readonly toMs: number
   readonly weight: number
 }
 
 /**
- * What answers for [fromMs, toMs): the tier that has at most about `points` instants, and finer ones for the end that it has not
- * reached yet.
+ * Tiers to read for [fromMs, toMs): the one with at most about `points` instants, and finer ones for the end that it does not
+ * cover yet.
  */
 export function segmentsOf(blocks: BlockReader, fromMs: number, toMs: number, points: number): Segment[] {
   const out: Segment[] = []
@@ -191,7 +199,7 @@ export function segmentsOf(blocks: BlockReader, fromMs: number, toMs: number, po
   for (let tier = tierNumber(blocks.tierFor(fromMs, last, points)); tier >= 0 && from <= last; tier--) {
     const extent = blocks.extent(tier)
     const step = stepOf(tier)
-    // The newest second is made of raw samples only when it is over: left to the next time.
+    // The newest second is complete only when it is over: left for the next call.
     if (out.length > 0 && tier === 0) break
     if (!extent || extent.toMs < from) continue
     const end = Math.min(last, tier === 0 ? last : extent.toMs + step - 1)

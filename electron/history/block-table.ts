@@ -1,4 +1,4 @@
-/** The tables of instants and blocks and the account of what they take; all change in the transaction of the caller. */
+/** Tables of instants and blocks, with accounting of their size; all changes are made in the caller's transaction. */
 import type { Database, Statement } from 'better-sqlite3'
 import { KINDS, type Kind, type Packed } from './block.ts'
 
@@ -9,7 +9,7 @@ export interface StoredBlock extends Packed {
   readonly atMs: number
 }
 
-/** What was taken out of a tier: instants in [fromMs, toMs], and how many samples of series. */
+/** Data deleted from a tier: instants in [fromMs, toMs], and the number of samples of series. */
 export interface Cut {
   readonly fromMs: number
   readonly toMs: number
@@ -61,7 +61,7 @@ export class BlockTable {
     }
   }
 
-  /** Writes a block; one that is there already is replaced. */
+  /** Writes a block, replacing an existing one. */
   put({ cluster, kind, tier, atMs, n, lead, rest }: StoredBlock): void {
     const sql = this.#sql
     const isSums = kind === KINDS.cluster
@@ -83,7 +83,7 @@ export class BlockTable {
     return this.#sql.last.get(cluster, tier) as number | undefined
   }
 
-  /** Takes the oldest instants before `beforeMs` out, at most `limit`; undefined: there are none. */
+  /** Deletes the oldest instants before `beforeMs`, at most `limit`; undefined if there are none. */
   cut(cluster: number, tier: number, beforeMs: number, limit: number): Cut | undefined {
     const sql = this.#sql
     const fromMs = this.first(cluster, tier)
@@ -93,10 +93,12 @@ export class BlockTable {
     const sums = sql.sumsBefore.get(cluster, tier, before) as { n: number; bytes: number }
     sql.deleteSums.run(cluster, tier, before)
     sql.account.run(cluster, KINDS.cluster, tier, -sums.n, -sums.n, -sums.bytes)
-    let [samples, bytes] = [sums.n, sums.bytes]
+    let samples = sums.n
+    let bytes = sums.bytes
     for (const kind of [KINDS.jobs, KINDS.targets]) {
       const rows = sql.before.all(cluster, kind, tier, before) as Row[]
-      let [n, size] = [0, 0]
+      let n = 0
+      let size = 0
       for (const r of rows) {
         sql.delete.run(r.id)
         n += r.n

@@ -1,7 +1,7 @@
 /**
- * Blocks: all jobs, all targets or the sums of the cluster at one instant of one tier, packed. Keys as Uint32, ascending, and the
- * first column are the lead; the other columns follow apart, so that what asks for RPC/s alone reads no more. Columns are Float32, all
- * is little-endian, NaN is a gap. What is read is a view over the bytes. Sums have no key.
+ * Packed blocks: all jobs, all targets or the sums of the cluster at one instant of one tier. Keys (Uint32, ascending) and the
+ * first column form the lead; the other columns are stored separately, so that a query for RPC/s alone reads no more. Columns are
+ * Float32, everything is little-endian, NaN is a gap. Reading returns views over the bytes. Sums have no key.
  */
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block } from './reader.ts'
 
@@ -14,10 +14,10 @@ export const WIDTH: Readonly<Record<Kind, number>> = [JOB_COLUMNS.length, TARGET
 export const RECORD = JOB_COLUMNS.indexOf('record')
 export const RECORD_REST = JOB_COLUMNS.indexOf('recordRest')
 
-/** The one key of a block of sums. */
+/** The only key of a block of sums. */
 export const WHOLE = 0
 
-/** What a block is made of; arrays may be longer than `n`, keys in any order. */
+/** Contents of a block; arrays may be longer than `n`, keys in any order. */
 export interface Columns {
   readonly n: number
   readonly keys: Uint32Array
@@ -31,7 +31,7 @@ export const SERIES_MAX = POSITIONS
 
 const swapped = (data: Buffer): Buffer => (IS_LITTLE ? data : Buffer.from(data).swap32())
 
-/** Positions by ascending key; undefined where they are in order already. */
+/** Positions by ascending key; undefined if already in order. */
 function orderOf(keys: Uint32Array, n: number): Float64Array | undefined {
   let isSorted = true
   for (let i = 1; i < n && isSorted; i++) isSorted = (keys[i - 1] as number) < (keys[i] as number)
@@ -43,7 +43,7 @@ function orderOf(keys: Uint32Array, n: number): Float64Array | undefined {
   return order
 }
 
-/** The bytes of a block. */
+/** Bytes of a block. */
 export interface Packed {
   readonly n: number
   readonly lead: Buffer
@@ -52,7 +52,7 @@ export interface Packed {
 
 const EMPTY = Buffer.alloc(0)
 
-/** Packs a block. Rests of records that are all zero are left out: nearly every block's are. */
+/** Packs a block. A `recordRest` column of zeros is omitted: nearly every block has one. */
 export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
   if (kind === KINDS.cluster) {
     const sums = Float32Array.from(columns, (c) => c[0] ?? NaN)
@@ -71,24 +71,25 @@ export function pack(kind: Kind, { n, keys, columns }: Columns): Packed {
   if (order) for (let i = 0; i < n; i++) outKeys[i] = keys[order[i] as number] as number
   else outKeys.set(keys.subarray(0, n))
   for (let c = 0; c < width; c++) {
-    const [from, to] = [columns[c] as Float32Array, new Float32Array(bytes, 4 * n * (1 + c), n)]
+    const from = columns[c] as Float32Array
+    const to = new Float32Array(bytes, 4 * n * (1 + c), n)
     if (order) for (let i = 0; i < n; i++) to[i] = from[order[i] as number] as number
     else to.set(from.subarray(0, n))
   }
   return { n, lead: swapped(Buffer.from(bytes, 0, 8 * n)), rest: swapped(Buffer.from(bytes, 8 * n)) }
 }
 
-/** Views need an offset of whole words. */
+/** Typed-array views need aligned offsets. */
 const aligned = (data: Buffer): Buffer => {
   const own = swapped(data)
   return own.byteOffset % 4 === 0 ? own : Buffer.from(new Uint8Array(own).buffer)
 }
 
-/** Zeros in the place of a column that was left out. */
+/** Zeros in place of an omitted column. */
 let zeros = new Float32Array(1024)
 const NO_KEYS = new Uint32Array([WHOLE])
 
-/** Keys and first column of a block; undefined where the bytes are not those of one. */
+/** Reads the keys and first column of a block; undefined if the bytes are not valid. */
 export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first: Float32Array } | undefined {
   if (lead.length !== 8 * n) return undefined
   const own = aligned(lead)
@@ -98,7 +99,7 @@ export function unpackLead(n: number, lead: Buffer): { keys: Uint32Array; first:
   }
 }
 
-/** Reads a block; undefined where the bytes are not those of one. */
+/** Reads a block; undefined if the bytes are not valid. */
 export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Block | undefined {
   const width = WIDTH[kind]
   if (kind === KINDS.cluster) {
@@ -123,7 +124,7 @@ export function unpack(kind: Kind, atMs: number, { n, lead, rest }: Packed): Blo
   return { atMs, keys: head.keys, columns }
 }
 
-/** The two parts that a record is kept in. */
+/** Splits a record into its two stored parts. */
 export const recordParts = (record: number): readonly [number, number] => {
   const lead = Math.fround(record)
   return [lead, record - lead]

@@ -1,6 +1,6 @@
 /**
- * Which columns of the history leave it, and what stands for each where names must not leave. A table or a column that is not named
- * here is not copied: what is added to the schema later stays inside until somebody has decided about it.
+ * Columns of the history that are exported, and how each is redacted. A table or column that is not listed here is not copied:
+ * later additions to the schema stay private until someone decides otherwise.
  */
 import { markKind } from '#core/api/history.ts'
 import { level } from '#core/api/parts.ts'
@@ -12,7 +12,7 @@ import { packFrame, unpackFrame } from './kept-frames.ts'
 
 export type Value = string | number | null | Buffer
 
-/** What leaves in the place of a value; undefined: its row does not leave. */
+/** Returns the redacted value; undefined omits the row. */
 type Treat = (value: Value, r: Redactor) => Value | undefined
 
 /** Numbers, and keys of other rows. */
@@ -28,13 +28,13 @@ const prose = text((v, r) => r.text(v))
 const conditions = text((v, r) => r.conditions(v))
 const empty: Treat = () => ''
 
-/** One of a few words; anything else is text of somebody. */
+/** One of a fixed set of words; anything else may be user text. */
 function word(...words: readonly string[]): Treat {
   const known = new Set(words)
   return text((v, r) => (known.has(v) ? v : r.text(v)))
 }
 
-/** `[[job, tokens, record], ...]`; numbers stay, anything else does not. */
+/** `[[job, tokens, record], ...]`; numbers are kept, anything else is dropped. */
 const allocations = text((v, r) => {
   try {
     const rows: unknown = JSON.parse(v)
@@ -52,7 +52,7 @@ const allocations = text((v, r) => {
   }
 })
 
-/** Numbers under known names; anything else does not leave. */
+/** Numbers under known names; anything else is dropped. */
 const bins = text((v) => {
   const read = readBins(v)
   return read === undefined ? '' : JSON.stringify(read)
@@ -65,65 +65,125 @@ const frame: Treat = (value, r) => {
 
 const kind = word('LIVE', 'EMULATED')
 
-/** By table, then column in the order of the table. */
+/** By table, then column, in the order of the table. */
 export const COPIED = {
   cluster: { id: AS_IT_IS, kind, name: name('cluster') },
   source: {
-    ...{ id: AS_IT_IS, kind, cluster: name('cluster') },
-    // Hosts of a live cluster; of an emulated one a scenario, which the manifest names.
-    ...{ detail: empty, started_ms: AS_IT_IS, cluster_id: AS_IT_IS },
+    id: AS_IT_IS,
+    kind,
+    cluster: name('cluster'),
+    // Hosts of a live cluster; the scenario of an emulated one, which the manifest names.
+    detail: empty,
+    started_ms: AS_IT_IS,
+    cluster_id: AS_IT_IS,
   },
   job: {
-    ...{ id: AS_IT_IS, cluster: AS_IT_IS, job_id: name('job'), user: name('user'), account: name('account') },
-    ...{ exe: name('exe'), nodes: AS_IT_IS, first_ms: AS_IT_IS, last_ms: AS_IT_IS },
+    id: AS_IT_IS,
+    cluster: AS_IT_IS,
+    job_id: name('job'),
+    user: name('user'),
+    account: name('account'),
+    exe: name('exe'),
+    nodes: AS_IT_IS,
+    first_ms: AS_IT_IS,
+    last_ms: AS_IT_IS,
   },
   target: { id: AS_IT_IS, cluster: AS_IT_IS, name: name('target'), node: name('host') },
   rule: {
-    ...{ id: AS_IT_IS, source: AS_IT_IS, server: name('host'), queue: word('reg', 'hp'), cpt: AS_IT_IS },
-    ...{ position: AS_IT_IS, name: name('rule'), conditions, rate: AS_IT_IS, from_ms: AS_IT_IS, to_ms: AS_IT_IS },
+    id: AS_IT_IS,
+    source: AS_IT_IS,
+    server: name('host'),
+    queue: word('reg', 'hp'),
+    cpt: AS_IT_IS,
+    position: AS_IT_IS,
+    name: name('rule'),
+    conditions,
+    rate: AS_IT_IS,
+    from_ms: AS_IT_IS,
+    to_ms: AS_IT_IS,
   },
   decision: {
-    ...{ source: AS_IT_IS, target: AS_IT_IS, at_ms: AS_IT_IS, controller: prose, budget: AS_IT_IS, allocations },
+    source: AS_IT_IS,
+    target: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    controller: prose,
+    budget: AS_IT_IS,
+    allocations,
   },
   adaptbf_moves: {
-    ...{ source: AS_IT_IS, at_ms: AS_IT_IS, target: AS_IT_IS, lender: AS_IT_IS, borrower: AS_IT_IS },
-    ...{ kind: word('lend', 'reclaim'), tokens: AS_IT_IS },
+    source: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    target: AS_IT_IS,
+    lender: AS_IT_IS,
+    borrower: AS_IT_IS,
+    kind: word('lend', 'reclaim'),
+    tokens: AS_IT_IS,
   },
   event: {
-    ...{ id: AS_IT_IS, source: AS_IT_IS, at_ms: AS_IT_IS, kind: word(...markKind.options) },
-    ...{ level: word(...level.options), subject: prose, text: prose, place: prose },
+    id: AS_IT_IS,
+    source: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    kind: word(...markKind.options),
+    level: word(...level.options),
+    subject: prose,
+    text: prose,
+    place: prose,
   },
   ldlm_namespace: { id: AS_IT_IS, source: AS_IT_IS, node: name('host'), name: name('target') },
   ldlm_sample: {
-    ...{ namespace: AS_IT_IS, at_ms: AS_IT_IS, locks: AS_IT_IS, unused: AS_IT_IS, resources: AS_IT_IS },
-    ...{ granted: AS_IT_IS, grants: AS_IT_IS, cancels: AS_IT_IS, pool_limit: AS_IT_IS, timeouts: AS_IT_IS },
+    namespace: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    locks: AS_IT_IS,
+    unused: AS_IT_IS,
+    resources: AS_IT_IS,
+    granted: AS_IT_IS,
+    grants: AS_IT_IS,
+    cancels: AS_IT_IS,
+    pool_limit: AS_IT_IS,
+    timeouts: AS_IT_IS,
     contentions: AS_IT_IS,
   },
   brw_sample: { target: AS_IT_IS, at_ms: AS_IT_IS, seconds: AS_IT_IS, bins },
   service_timeout: {
-    ...{ cluster: AS_IT_IS, node: name('host'), service: word(...SERVICE_NAMES), cpt: AS_IT_IS, at_ms: AS_IT_IS },
-    ...{ current: AS_IT_IS, worst: AS_IT_IS, worst_at_s: AS_IT_IS },
+    cluster: AS_IT_IS,
+    node: name('host'),
+    service: word(...SERVICE_NAMES),
+    cpt: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    current: AS_IT_IS,
+    worst: AS_IT_IS,
+    worst_at_s: AS_IT_IS,
   },
   rolled: { cluster: AS_IT_IS, tier: AS_IT_IS, to_ms: AS_IT_IS },
   kept_frame: {
-    ...{ id: AS_IT_IS, cluster: AS_IT_IS, view: word('locks', 'metadata', 'tokens'), at_ms: AS_IT_IS, data: frame },
+    id: AS_IT_IS,
+    cluster: AS_IT_IS,
+    view: word('locks', 'metadata', 'tokens'),
+    at_ms: AS_IT_IS,
+    data: frame,
   },
   eviction: {
-    ...{ id: AS_IT_IS, at_ms: AS_IT_IS, cluster: AS_IT_IS, tier: AS_IT_IS, from_ms: AS_IT_IS, to_ms: AS_IT_IS },
-    ...{ samples: AS_IT_IS, reason: word('retention', 'quota', 'disk') },
+    id: AS_IT_IS,
+    at_ms: AS_IT_IS,
+    cluster: AS_IT_IS,
+    tier: AS_IT_IS,
+    from_ms: AS_IT_IS,
+    to_ms: AS_IT_IS,
+    samples: AS_IT_IS,
+    reason: word('retention', 'quota', 'disk'),
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Treat | typeof AS_IT_IS>>>>
 
 export type CopiedTable = keyof typeof COPIED
 
-/** Samples are packed numbers under keys, and are copied as blocks; `setting` has the one that says what the file is of. */
-export const COPIED_APART: ReadonlySet<string> = new Set(['instant', 'block', 'block_use', 'setting'])
+/** Samples are packed numbers under keys, and are copied as blocks; `setting` has the row that describes the file. */
+export const COPIED_SEPARATELY: ReadonlySet<string> = new Set(['instant', 'block', 'block_use', 'setting'])
 /**
- * Only in a recording of one's own: a chain of hashes cannot be redacted in place, a bundle has its slice of it beside the history. A
- * controller's state is nobody else's business at all.
+ * Only in a full recording: a chain of hashes cannot be redacted in place, and a bundle has its slice of it in a separate file.
+ * The state of a controller is never exported.
  */
-export const KEPT_INSIDE: ReadonlySet<string> = new Set(['audit', 'audit_anchor', 'adaptbf_state'])
+export const NEVER_EXPORTED: ReadonlySet<string> = new Set(['audit', 'audit_anchor', 'adaptbf_state'])
 
-/** Columns of a table, and what stands for the values of each. */
+/** Columns of a table, with the redaction of each. */
 export const columnsOf = (table: CopiedTable): readonly (readonly [string, Treat | typeof AS_IT_IS])[] =>
   Object.entries(COPIED[table])

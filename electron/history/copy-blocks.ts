@@ -1,6 +1,6 @@
 /**
- * Copies samples into another file. Blocks of one time are written beside each other, whatever their tier: where a second has one sample
- * they are nearly the same bytes, which is what a compressed file lives of.
+ * Copies samples into another file. Blocks of the same time are written next to each other whatever their tier: where a second has
+ * one sample they are nearly the same bytes, which makes the file compressible.
  */
 import { BlockMeans } from './block-means.ts'
 import type { BlockReader } from './block-reader.ts'
@@ -9,14 +9,14 @@ import { KINDS, pack, unpack, type Columns, type Kind, type Packed } from './blo
 import type { Copy } from './copy-rows.ts'
 import { beginOf, type Fit } from './fit.ts'
 import { KeySet } from './key-set.ts'
-import { OthersSum } from './others-sum.ts'
+import { OtherJobsSum } from './other-jobs-sum.ts'
 import type { Block } from './reader.ts'
 import { floorTo, RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
 
-/** Blocks written in one transaction. */
+/** Blocks written per transaction. */
 const BLOCKS_AT_ONCE = 64
 const ALL_KINDS = [KINDS.jobs, KINDS.targets, KINDS.cluster] as const
-/** The tier that is brought up to the end of the stretch. */
+/** Tier that is completed up to the end of the range. */
 const TENS = 2
 
 export interface CopiedSamples {
@@ -34,9 +34,9 @@ interface Stream {
 }
 
 export interface CopyBlocksOptions {
-  /** undefined: everything, as it is. */
+  /** undefined: copy everything unchanged. */
   readonly fit?: Fit | undefined
-  /** Makes means of ten seconds of what the source has not made them of yet. */
+  /** Set to compute means of ten seconds that the source has not made yet. */
   readonly isRolled?: boolean
 }
 
@@ -49,7 +49,7 @@ export async function copyBlocks(
   const table = new BlockTable(to)
   const jobs = Array.from({ length: TIER_COUNT }, () => new KeySet())
   const targets = new KeySet()
-  const sum = fit && new OthersSum(fit.whole)
+  const sum = fit && new OtherJobsSum(fit.whole)
   let count = 0
   const last = new LastBlock()
   const put = (tier: number, kind: Kind, block: Block): void => {
@@ -98,7 +98,7 @@ function streamsOf(reader: BlockReader, copy: Copy, left: readonly number[], isR
   return tiers.flatMap((tier) =>
     ALL_KINDS.map((kind) => {
       const kept = reader.between(kind, tier, beginOf(span, tier), span.toMs - 1)
-      // Those that are made here lie where they would if they had been there: an excerpt of this one is the same.
+      // Computed means are placed where existing ones would be: an excerpt of the copy is identical.
       const blocks = isRolled && tier === TENS ? joined(kept, tensOf(reader, copy, kind)) : kept[Symbol.iterator]()
       return { tier, kind, blocks, head: blocks.next().value ?? undefined }
     }),
@@ -109,7 +109,7 @@ function* joined(...parts: readonly Iterable<Block>[]): Generator<Block, void, v
   for (const part of parts) yield* part
 }
 
-/** The block that was summed last and what came of it: a second that has one sample is that sample, and is not summed twice. */
+/** Last summed block and its result: a second with a single sample equals that sample and is not summed twice. */
 class LastBlock {
   #of: Block | undefined
   #made: { readonly packed: Packed; readonly keys: Uint32Array } | undefined
@@ -123,9 +123,10 @@ class LastBlock {
     this.#made = { packed, keys }
   }
 
-  /** What came of a block of the very same bytes; undefined: another one was the last. */
+  /** Result for a block of identical bytes; undefined if the last block was a different one. */
   madeOf({ keys, columns }: Block): { readonly packed: Packed; readonly keys: Uint32Array } | undefined {
-    const [of, made] = [this.#of, this.#made]
+    const of = this.#of
+    const made = this.#made
     if (!of || !made || of.columns.length !== columns.length || !areSame(of.keys, keys)) return undefined
     return columns.every((c, i) => areSame(c, of.columns[i] as Float32Array)) ? made : undefined
   }
@@ -135,7 +136,7 @@ const bytesOf = (a: Uint32Array | Float32Array): Buffer => Buffer.from(a.buffer,
 const areSame = (a: Uint32Array | Float32Array, b: Uint32Array | Float32Array): boolean =>
   a.length === b.length && bytesOf(a).equals(bytesOf(b))
 
-/** Gaps are of one and the same bits: which ones arithmetic leaves depends on the processor. */
+/** Makes all NaNs bit-identical: which ones arithmetic yields depends on the processor. */
 function alike({ n, columns }: Columns): void {
   for (const column of columns) {
     for (let i = 0; i < n; i++) {
@@ -145,14 +146,17 @@ function alike({ n, columns }: Columns): void {
   }
 }
 
-/** The stream whose next block is the earliest; of one instant the finest tier, jobs first. */
+/** Stream with the earliest next block; for equal instants the finest tier, jobs first. */
 function nextOf(streams: readonly Stream[]): Stream | undefined {
   let next: Stream | undefined
   for (const s of streams) if (s.head && (!next?.head || s.head.atMs < next.head.atMs)) next = s
   return next
 }
 
-/** Means of ten seconds after the last that the source has made; of the interval in which the stretch ends, of what is in it. */
+/**
+ * Means of ten seconds after the last one that the source has made; for the interval that contains the end of the range, of the
+ * part in it.
+ */
 function* tensOf(reader: BlockReader, { span }: Copy, kind: Kind): Generator<Block, void, void> {
   const step = stepOf(TENS)
   const made = reader.extent(TENS)
@@ -168,7 +172,7 @@ function* tensOf(reader: BlockReader, { span }: Copy, kind: Kind): Generator<Blo
   yield* blockOf(kind, at, means.end())
 }
 
-/** Means of seconds, and of those that are not made yet from raw samples. */
+/** Means of seconds; those not made yet are computed from raw samples. */
 function* secondsOf(reader: BlockReader, kind: Kind, fromMs: number, toMs: number): Generator<Block, void, void> {
   let from = fromMs
   for (const block of reader.between(kind, SECOND, fromMs, toMs - 1)) {

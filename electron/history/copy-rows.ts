@@ -1,6 +1,6 @@
 /**
- * Copies what is known of a cluster beside its samples into another file: who was there, which rules stood, what happened. What lies
- * beyond the stretch is cut off, so that the same stretch reads the same however much later it is copied.
+ * Copies what is stored of a cluster beside its samples into another file: jobs and targets, rules in force, events. Values beyond
+ * the range are cut off, so that the same range yields the same copy at any later time.
  */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
@@ -8,7 +8,7 @@ import type { Redactor } from '#core/snapshot/redactor.ts'
 import { AS_IT_IS, columnsOf, type CopiedTable, type Value } from './copied-columns.ts'
 import { stepOf } from './tiers.ts'
 
-/** A stretch of one cluster on its way from one file to another. */
+/** Range of one cluster and the two files it is copied between. */
 export interface Copy {
   readonly from: Database
   readonly to: Database
@@ -16,35 +16,38 @@ export interface Copy {
   /** Whole milliseconds. */
   readonly span: Span
   readonly redactor: Redactor
-  /** Called between two pieces of work; ends it by what it throws. */
+  /** Called between two pieces of work; cancels the copy by throwing. */
   readonly breathe: (done: number) => Promise<void>
 }
 
 const DAY_MS = 86_400_000
-/** Rows of instants are copied a stretch of the span at a time. */
-const STRETCHES = 500
-const STRETCH_LEAST_MS = 60_000
-/** Rows written between two turns of the event loop. */
+/** Number of pieces in which rows with instants are copied. */
+const PIECES = 500
+const PIECE_LEAST_MS = 60_000
+/** Rows written before yielding to the event loop. */
 const ROWS_AT_ONCE = 10_000
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const quoted = (values: readonly (string | number)[]): string => values.join(', ')
 
-/** Columns that are not copied as they stand, by table and column. */
+/** Expressions for columns that are not copied verbatim, by table and column. */
 type Cuts = Readonly<Record<string, string>>
 
 interface Rows {
-  /** Begins with WHERE. */
+  /** WHERE clause. */
   readonly where: string
   readonly values: readonly Value[]
-  /** Columns of the key: rows are written in its order. */
+  /** Key columns: rows are written in this order. */
   readonly order: string
-  /** A column of the key that is redacted: rows are written in the order of what stands for it, which tells nothing of the names. */
+  /** Redacted column of the key: rows are written in the order of the pseudonyms, which reveals nothing about the names. */
   readonly redacted?: string
   readonly cuts?: Cuts
 }
 
-/** Copies rows of a table; only columns that COPIED names. Returns how many. @throws of two names with one stand-in what SQLite throws. */
+/**
+ * Copies the rows of a table; only columns listed in COPIED. Returns their number. @throws SQLite's error if two names have one
+ * pseudonym.
+ */
 export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows: Rows): number {
   const columns = columnsOf(table)
   const names = columns.map(([name]) => name)
@@ -56,7 +59,7 @@ export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows:
   if (found.length === 0) return 0
   const insert = to.prepare(`INSERT INTO ${table} (${quoted(names)}) VALUES (${quoted(names.map(() => '?'))})`)
   const treated = columns.flatMap(([, treat], i) => (treat === AS_IT_IS ? [] : [{ i, treat }]))
-  /** @returns false for one that is not copied at all */
+  /** @returns false for a row that is not copied */
   const redacted = (row: Value[]): boolean => {
     let isKept = true
     for (const { i, treat } of treated) {
@@ -75,7 +78,7 @@ export function copyRows({ from, to, redactor }: Copy, table: CopiedTable, rows:
   return found.length
 }
 
-/** The cluster, its starts until the end of the stretch, targets, rules that stood in it, and what had gone. */
+/** Copies the cluster, its sources until the end of the range, its targets, the rules in force in the range, and evictions. */
 export function copyFacts(copy: Copy): { readonly name: string; readonly kind: string } | undefined {
   const { from, cluster, span } = copy
   const { fromMs, toMs } = span
@@ -84,7 +87,9 @@ export function copyFacts(copy: Copy): { readonly name: string; readonly kind: s
   if (!row) return undefined
   copyRows(copy, 'cluster', { where: 'WHERE id = ?', values: [cluster], order: 'id' })
   copyRows(copy, 'source', {
-    ...{ where: 'WHERE cluster_id = ? AND started_ms < ?', values: [cluster, toMs], order: 'id' },
+    where: 'WHERE cluster_id = ? AND started_ms < ?',
+    values: [cluster, toMs],
+    order: 'id',
   })
   copyRows(copy, 'target', { where: 'WHERE cluster = ?', values: [cluster], order: 'id' })
   const started = 'source IN (SELECT id FROM source WHERE cluster_id = ? AND started_ms < ?)'
@@ -93,38 +98,41 @@ export function copyFacts(copy: Copy): { readonly name: string; readonly kind: s
     where: `WHERE ${started} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`,
     values: [cluster, toMs, toMs, fromMs],
     order: 'id',
-    // At the end of the stretch it stood still.
+    // Still in force at the end of the range.
     cuts: { to_ms: `CASE WHEN to_ms < ${toMs} THEN to_ms END` },
   })
   copyRows(copy, 'eviction', {
     where: 'WHERE cluster = ? AND from_ms < ? AND to_ms >= ?',
-    ...{ values: [cluster, toMs, fromMs], order: 'id' },
+    values: [cluster, toMs, fromMs],
+    order: 'id',
   })
   const ends = [1, 2, 3].map((tier) => `WHEN ${tier} THEN ${Math.ceil(toMs / stepOf(tier)) * stepOf(tier)}`)
   copyRows(copy, 'rolled', {
-    ...{ where: 'WHERE cluster = ?', values: [cluster], order: 'tier' },
+    where: 'WHERE cluster = ?',
+    values: [cluster],
+    order: 'tier',
     cuts: { to_ms: `min(to_ms, CASE tier ${ends.join(' ')} ELSE to_ms END)` },
   })
   return row
 }
 
-/** Of what there may be very much at an instant, what a file of bounded size takes. */
+/** Limits for rows that may be very many, for a file of bounded size. */
 export interface Thinning {
-  /** Of decisions one so often a target, of kept frames one so often a view. */
+  /** Interval at which one decision per target and one kept frame per view are copied. */
   readonly decisionsMs: number
   readonly framesMs: number
-  /** Moves between jobs are left out. */
+  /** Set to omit moves between jobs. */
   readonly withoutMoves: boolean
 }
 
-/** What is of an instant, a stretch at a time. */
-export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
+/** Copies rows with instants, one piece of the range at a time. */
+export async function copyTimedRows(copy: Copy, thin?: Thinning): Promise<void> {
   const { cluster, span } = copy
-  const width = Math.max(STRETCH_LEAST_MS, Math.ceil((span.toMs - span.fromMs) / STRETCHES))
+  const width = Math.max(PIECE_LEAST_MS, Math.ceil((span.toMs - span.fromMs) / PIECES))
   const within = 'at_ms >= ? AND at_ms < ?'
   const own = `WHERE source IN (SELECT id FROM source WHERE cluster_id = ?) AND ${within}`
   const spaces = 'SELECT id FROM ldlm_namespace WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)'
-  /** The first of each `ms` of a series; again the same rows of what it leaves. */
+  /** First row of each `ms` per series; applied to its own output it selects the same rows. */
   const firstOf = (table: string, by: string, where: string, ms: number): string =>
     `${where} AND (${by}, at_ms) IN (SELECT ${by}, min(at_ms) FROM ${table} ${where} GROUP BY ${by}, at_ms / ${Math.round(ms)})`
   for (let from = span.fromMs; from < span.toMs; from += width) {
@@ -132,16 +140,21 @@ export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
     const twice = thin ? [...values, ...values] : values
     copyRows(copy, 'decision', {
       where: thin ? firstOf('decision', 'source, target', own, thin.decisionsMs) : own,
-      ...{ values: twice, order: 'source, target, at_ms' },
+      values: twice,
+      order: 'source, target, at_ms',
     })
     if (thin?.withoutMoves !== true) {
       copyRows(copy, 'adaptbf_moves', {
-        ...{ where: own, values, order: 'source, at_ms, target, lender, borrower, kind' },
+        where: own,
+        values,
+        order: 'source, at_ms, target, lender, borrower, kind',
       })
     }
     copyRows(copy, 'event', { where: own, values, order: 'id' })
     copyRows(copy, 'ldlm_sample', {
-      ...{ where: `WHERE namespace IN (${spaces}) AND ${within}`, values, order: 'namespace, at_ms' },
+      where: `WHERE namespace IN (${spaces}) AND ${within}`,
+      values,
+      order: 'namespace, at_ms',
     })
     copyRows(copy, 'brw_sample', {
       where: `WHERE target IN (SELECT id FROM target WHERE cluster = ?) AND ${within}`,
@@ -157,13 +170,14 @@ export async function copyMoments(copy: Copy, thin?: Thinning): Promise<void> {
     const frames = `WHERE cluster = ? AND ${within}`
     copyRows(copy, 'kept_frame', {
       where: thin ? firstOf('kept_frame', 'cluster, view', frames, thin.framesMs) : frames,
-      ...{ values: twice, order: 'id' },
+      values: twice,
+      order: 'id',
     })
     await copy.breathe((from - span.fromMs) / (span.toMs - span.fromMs))
   }
 }
 
-/** Jobs by key, and those that tokens moved between. */
+/** Copies jobs by key, and those that tokens moved between. */
 export async function copyJobs(copy: Copy, sampled: Iterable<number>): Promise<void> {
   const keys = new Set(sampled)
   for (const side of ['lender', 'borrower'] as const) {
@@ -176,7 +190,9 @@ export async function copyJobs(copy: Copy, sampled: Iterable<number>): Promise<v
     const some = JSON.stringify([...all.subarray(i, i + ROWS_AT_ONCE)])
     copyRows(copy, 'job', {
       where: 'WHERE cluster = ? AND id IN (SELECT value FROM json_each(?))',
-      ...{ values: [copy.cluster, some], order: 'id', cuts: { last_ms: `min(last_ms, ${day})` } },
+      values: [copy.cluster, some],
+      order: 'id',
+      cuts: { last_ms: `min(last_ms, ${day})` },
     })
     await copy.breathe(1)
   }

@@ -2,16 +2,20 @@ import { expect, it } from 'vitest'
 import type { CsvQuery } from '#core/api/history.ts'
 import { csvParts, csvText, textCell } from './csv.ts'
 import type { History } from './history.ts'
-import { readHere } from '#tests/kits/electron/foreign/here.ts'
+import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const query = (what: CsvQuery['what'], more: Partial<CsvQuery> = {}): CsvQuery => ({
-  ...{ fromMs: NOW, toMs: NOW + 600_000, what, tier: null, by: 'job' },
+  fromMs: NOW,
+  toMs: NOW + 600_000,
+  what,
+  tier: null,
+  by: 'job',
   ...more,
 })
 const textOf = (h: History, q: CsvQuery): string => [...csvText(h.reader(), q)].map((p) => p.text).join('')
 
-/** RFC 4180, read back. */
+/** Parses RFC 4180. */
 function parse(text: string): string[][] {
   const rows: string[][] = [[]]
   const cells = /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/gy
@@ -63,7 +67,7 @@ it('a job id that is a formula, a quote, a line or a statement is text in a cell
       .slice(1)
       .flat(),
   )) {
-    // A number may be negative; text never begins a formula.
+    // A number may be negative; text never starts a formula.
     if (!/^-?\d+(\.\d+)?(e[+-]\d+)?$/.test(cell)) expect(cell).not.toMatch(/^[\s\0]*[=+\-@\t\r＝＋－＠]/)
   }
   expect(history.reader().jobByName(HOSTILE[10] ?? '')?.jobId).toBe(HOSTILE[10])
@@ -90,7 +94,15 @@ it('a gap is an empty cell, a time is ISO, a record is whole', () => {
     ['2026-01-02T00:00:00.000Z', '8.x.u2', 'u2', 'aero', 'x', '4', '2.5', '2.5', '2.5', '', '0', '-1073741825'],
   ])
   expect(parse(textOf(history, query('cluster')))[1]).toEqual([
-    ...['2026-01-02T00:00:00.000Z', '', '', '', '', '3', '', '', ''],
+    '2026-01-02T00:00:00.000Z',
+    '',
+    '',
+    '',
+    '',
+    '3',
+    '',
+    '',
+    '',
   ])
   expect(parse(textOf(history, query('targets')))[1]).toEqual(['2026-01-02T00:00:00.000Z', 't', 'oss1', '', '', ''])
   expect(parse(textOf(history, query('jobs', { by: 'account' }))).slice(1)).toEqual([
@@ -104,7 +116,7 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
   history.beginSource('EMULATED', 'c', '', NOW)
   const jobs = Array.from({ length: 1000 }, (_, i) => job(`${i}.solve.u1`, i))
   for (let i = 0; i < 100; i++) history.record(NOW + i * 100, jobs, [], facts)
-  // More events of one instant than are read at once.
+  // More events at one instant than one page.
   for (let i = 0; i < 2500; i++) {
     history.recordEvent({
       atMs: NOW + (i < 1300 ? 5 : i),
@@ -119,17 +131,20 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
   const reader = history.reader()
   const parts = csvParts(reader, query('jobs'))
   if (!parts.ok) throw new Error(parts.error.what)
-  let [rows, longest, last, done] = [0, 0, false, 0]
+  let rows = 0
+  let longest = 0
+  let last = false
+  let done = 0
   for await (const part of parts.value) {
     expect(last).toBe(false)
     expect(part.done).toBeGreaterThanOrEqual(done)
     done = part.done
-    // In the middle of the rows it is in the middle of the stretch.
+    // Half of the rows are half of the range.
     if (rows < 50_000 && rows + part.rows >= 50_000) expect(Math.abs(done - 0.5)).toBeLessThan(0.1)
     rows += part.rows
     longest = Math.max(longest, part.text.length)
     last = part.isLast
-    // What is sampled meanwhile is written: reading holds no lock.
+    // Sampling continues meanwhile: reading holds no lock.
     history.record(NOW + 20_000 + rows, [], [], facts)
     history.flush()
   }
@@ -147,7 +162,14 @@ it('comes in parts of bounded size, also a hundred thousand rows, and every even
 
 it('quotes only what must be', () => {
   expect(['a', 'a b', 'a,b', 'a"b', ' a', '', '=a', 'a=b'].map(textCell)).toEqual([
-    ...['a', 'a b', '"a,b"', '"a""b"', '" a"', '', "'=a", 'a=b'],
+    'a',
+    'a b',
+    '"a,b"',
+    '"a""b"',
+    '" a"',
+    '',
+    "'=a",
+    'a=b',
   ])
 })
 
@@ -170,7 +192,7 @@ it('without a resolution named it is of the finest that is kept, with every inst
   reader.close()
 })
 
-it('of a stretch that is nearly all empty takes no longer than what is in it', () => {
+it('of a nearly empty range takes no longer than its samples', () => {
   const history = openAt(newFile())
   history.beginSource('LIVE', 'c', '', NOW)
   for (const at of [NOW, NOW + 1000]) history.record(at, [job('1.a.u1', 1)], [target('t', 1)], facts, { rpcs: 1 })

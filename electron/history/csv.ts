@@ -1,7 +1,7 @@
 /**
- * What is kept as CSV (RFC 4180): a generator of parts, so that a year takes no more memory than a minute. Times are ISO 8601 in UTC, a
- * gap is an empty cell. Names are chosen by users of the cluster: a cell of text that a spreadsheet would take for a formula begins with
- * an apostrophe.
+ * CSV export of the history (RFC 4180), as a generator of parts, so that a year takes no more memory than a minute. Times are ISO
+ * 8601 in UTC, a gap is an empty cell. Names are chosen by users of the cluster: a text cell that a spreadsheet would take for a
+ * formula is prefixed with an apostrophe.
  */
 import type { CsvQuery, GroupBy, TierId } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -12,16 +12,16 @@ import { sevenDigits } from './seven-digits.ts'
 
 export interface CsvPart {
   readonly text: string
-  /** Rows in it, without the head. */
+  /** Rows in it, without the header. */
   readonly rows: number
   readonly isLast: boolean
-  /** Part of the stretch that is written, 0..1, by the times of its rows. */
+  /** Fraction of the range that is written, 0..1, by the times of its rows. */
   readonly done: number
 }
 
-/** Characters of a part. */
+/** Characters per part. */
 const PART = 64 * 1024
-/** Events and rules read at once. */
+/** Events and rules read per query. */
 const PAGE = 1000
 const HOUR_MS = 3_600_000
 const JOBS_MAX = 50_000
@@ -31,7 +31,7 @@ type Cell = string | number | null
 const FORMULA = /^[\s\0]*[=+\-@\t\r\n＝＋－＠]/
 const NEEDS_QUOTES = /[",\r\n\t\0]|^\s|\s$/
 
-/** Text that somebody chose, as one cell. */
+/** Quotes untrusted text as one cell. */
 export function textCell(text: string): string {
   const safe = FORMULA.test(text) ? `'${text}` : text
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
@@ -47,7 +47,7 @@ const isoOf = (ms: number): string => {
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-/** Cells, or a row that is text already: of jobs and targets there are many. */
+/** Cells, or a row that is already text, for the many rows of jobs and targets. */
 type Rows = Generator<readonly Cell[] | string, void, void>
 const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', 'throttled', 'mdops'] as const).map(
   (c) => JOB_COLUMNS.indexOf(c),
@@ -55,7 +55,7 @@ const [RPCS, READ, WRITE, THROTTLED, MDOPS] = (['rpcs', 'readBps', 'writeBps', '
 const RATES = [RPCS, READ, WRITE, MDOPS]
 const RATE_HEADS = ['rpcs_per_s', 'read_bytes_per_s', 'write_bytes_per_s', 'metadata_rpcs_per_s']
 
-/** What is known of a key, held so long as there are not too many. */
+/** Caches the lookup of a key, up to a limit. */
 function remembered<T>(find: (key: number) => T): (key: number) => T {
   const known = new Map<number, { readonly is: T }>()
   return (key) => {
@@ -90,7 +90,7 @@ const NAMES: Readonly<Record<Exclude<GroupBy, 'job'>, (j: KeptJob | undefined) =
   exe: (j) => j?.exe ?? '',
 }
 
-/** Sums of an instant by group; one with a gap in a member has a gap. */
+/** Sums of an instant by group; a gap in any member is a gap of the group. */
 function groupsOf(b: Block, nameOf: (key: number) => string): Map<string, number[]> {
   const groups = new Map<string, number[]>()
   for (let i = 0; i < b.keys.length; i++) {
@@ -131,16 +131,16 @@ function* clusterRows(reader: HistoryReader, tier: TierId, q: CsvQuery): Rows {
     const to = Math.min(from + width, q.toMs)
     const { t, columns } = reader.clusterBetween(tier, from, to - 1)
     from = to
-    // A stretch of years without samples is passed over in a few steps.
+    // Years without samples are skipped in a few steps.
     width = t.length === 0 ? width * 2 : HOUR_MS
     for (let i = 0; i < t.length; i++) yield [isoOf(t[i] as number), ...columns.map((c) => sevenDigits(c[i]))].join(',')
   }
 }
 
-/** Newest first, as the feed shows them. */
+/** Newest first, as the event list shows them. */
 function* eventRows(reader: HistoryReader, q: CsvQuery): Rows {
   for (let to = q.toMs - 1; ;) {
-    // Of an instant that has more events than a page, as many as fit are read at once.
+    // If one instant has more events than a page, the limit grows until they fit.
     let limit = PAGE
     let page = reader.events(q.fromMs - 1, to, limit)
     while (page.length === limit && page.at(-1)?.atMs === to) page = reader.events(q.fromMs - 1, to, (limit *= 2))
@@ -161,7 +161,7 @@ function* ruleRows(reader: HistoryReader, q: CsvQuery): Rows {
   }
 }
 
-/** A row a bin; of bins that held nothing there is none. */
+/** One row per bin; empty bins have none. */
 function* diskRows(reader: HistoryReader, q: CsvQuery): Rows {
   for (const { atMs, target, seconds, bins } of reader.brwBetween(q.fromMs, q.toMs - 1)) {
     for (const quantity of BRW_KEPT) {
@@ -200,8 +200,14 @@ function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly 
       }
     case 'cluster': {
       const heads: Record<(typeof CLUSTER_COLUMNS)[number], string> = {
-        ...{ rpcs: 'rpcs_per_s', readBps: 'read_bytes_per_s', writeBps: 'write_bytes_per_s', serviceMs: 'service_ms' },
-        ...{ queued: 'queued_rpcs', rules: 'rules', onLoan: 'tokens_on_loan', mdops: 'metadata_rpcs_per_s' },
+        rpcs: 'rpcs_per_s',
+        readBps: 'read_bytes_per_s',
+        writeBps: 'write_bytes_per_s',
+        serviceMs: 'service_ms',
+        queued: 'queued_rpcs',
+        rules: 'rules',
+        onLoan: 'tokens_on_loan',
+        mdops: 'metadata_rpcs_per_s',
       }
       return { head: ['time', ...CLUSTER_COLUMNS.map((c) => heads[c])], rows: clusterRows(reader, tier, q) }
     }
@@ -228,13 +234,14 @@ function tableOf(reader: HistoryReader, q: CsvQuery): { readonly head: readonly 
 /** Length of a time as `isoOf` writes it. */
 const ISO_LENGTH = 24
 
-/** How much of what is kept of a stretch lies behind a row; rows are in the order of their times, or of time going back. */
+/** Fraction of the stored part of the range that precedes a row; rows are in ascending or descending time order. */
 function progressOf(
   reader: HistoryReader,
   { fromMs, toMs, what }: CsvQuery,
 ): (row: readonly Cell[] | string) => number {
   const kept = reader.kept()
-  const [from, to] = [Math.max(fromMs, kept?.fromMs ?? fromMs), Math.min(toMs, kept?.toMs ?? toMs)]
+  const from = Math.max(fromMs, kept?.fromMs ?? fromMs)
+  const to = Math.min(toMs, kept?.toMs ?? toMs)
   let done = 0
   return (row) => {
     const at = Date.parse(typeof row === 'string' ? row.slice(0, ISO_LENGTH) : String(row[0]))
@@ -244,7 +251,7 @@ function progressOf(
   }
 }
 
-/** The text of a query, part after part; at least one, the last is marked. */
+/** Generates the text of a query in parts; at least one, the last is marked. */
 export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvPart, void, void> {
   const { head, rows } = tableOf(reader, query)
   const progress = progressOf(reader, query)
@@ -262,7 +269,7 @@ export function* csvText(reader: HistoryReader, query: CsvQuery): Generator<CsvP
   yield { text, rows: n, isLast: true, done: 1 }
 }
 
-/** The same for a stream: others have their turn between two parts. Failures: CSV_EMPTY where nothing is kept of the span. */
+/** The same as a stream that yields to the event loop between parts. Failures: CSV_EMPTY if the span has no data. */
 export function csvParts(reader: HistoryReader, query: CsvQuery): Result<AsyncGenerator<CsvPart, void, void>> {
   const kept = reader.kept()
   const hasRows = query.what !== 'jobs' && query.what !== 'targets' && query.what !== 'cluster'
@@ -270,8 +277,8 @@ export function csvParts(reader: HistoryReader, query: CsvQuery): Result<AsyncGe
     return fail({
       code: 'CSV_EMPTY',
       what: 'No CSV was written',
-      why: 'nothing is kept of that stretch',
-      next: 'Choose a stretch that has samples.',
+      why: 'the range has no data',
+      next: 'Choose a range that has samples.',
     })
   }
   return ok(paced(csvText(reader, query)))

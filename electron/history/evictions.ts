@@ -1,6 +1,6 @@
 /**
- * What was taken out of the history and why. What had its time is one growing row a tier and cluster; what went before its time, for
- * the quota or a full disk, is a row an hour, so that a long shortage stays readable.
+ * Log of deleted data and the reasons. Retention is one growing row per tier and cluster; deletion before its time, for the quota
+ * or a full disk, is one row an hour, so that a long shortage stays readable.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import type { HistoryFrame, TierId } from '#core/api/history.ts'
@@ -44,7 +44,7 @@ export class Evictions {
     this.#list = db.prepare('SELECT * FROM eviction ORDER BY at_ms DESC, id DESC LIMIT ?')
   }
 
-  /** Puts on record what was cut; in the transaction of the caller. */
+  /** Records a deletion, in the caller's transaction. */
   add(atMs: number, cluster: number, tier: number, cut: Cut, reason: Reason): void {
     const at = Math.round(atMs)
     const last = this.#newest.get(cluster, tier, reason) as Row | undefined

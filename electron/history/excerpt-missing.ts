@@ -1,4 +1,4 @@
-/** What is not in an excerpt, in words; found in the excerpt itself, so that an excerpt of it says the same. */
+/** Describes what an excerpt lacks. Derived from the excerpt itself, so that an excerpt of it reports the same. */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
 import { BlockReader } from './block-reader.ts'
@@ -8,19 +8,19 @@ import { cadenceOf, missingFrom } from './parts.ts'
 import type { Reduction } from './reduction.ts'
 import { stepOf, TIER_COUNT } from './tiers.ts'
 
-const STRETCHES_MAX = 100
+const RANGES_MAX = 100
 const TEXT_MAX = 500
 /** A connection is reported as lost a little before or after the last sample. */
 const NEAR_MS = 10_000
-const TIERS_SAID = ['samples as they were taken', 'means of a second', 'means of ten seconds', 'means of a minute']
+const TIER_NAMES = ['raw samples', 'means of a second', 'means of ten seconds', 'means of a minute']
 const REASONS: Readonly<Record<string, string>> = {
-  retention: 'they had their time',
-  quota: 'the history had reached its size',
+  retention: 'retention expired',
+  quota: 'the history had reached its quota',
   disk: 'the disk was full',
 }
 
-/** Stretches of a span with samples of a tier, and from what length on a hole is one. */
-function stretchesOf(reader: BlockReader, span: Span, tier: number): { readonly of: Span[]; readonly leastMs: number } {
+/** Ranges of a span with samples of a tier, and the shortest interval that counts as a gap. */
+function rangesOf(reader: BlockReader, span: Span, tier: number): { readonly of: Span[]; readonly leastMs: number } {
   const instants = reader.instants(tier, beginOf(span, tier), span.toMs - 1)
   const cadence = cadenceOf(instants, stepOf(tier))
   const leastMs = missingFrom(cadence)
@@ -33,7 +33,7 @@ function stretchesOf(reader: BlockReader, span: Span, tier: number): { readonly 
   return { of, leastMs }
 }
 
-/** What of `all` is in none of `covered`; pieces of `leastMs` and less are none. */
+/** Parts of `all` not in `covered`; pieces shorter than `leastMs` are dropped. */
 function without(all: readonly Span[], covered: readonly Span[], leastMs: number): Span[] {
   const out: Span[] = []
   let i = 0
@@ -50,7 +50,7 @@ function without(all: readonly Span[], covered: readonly Span[], leastMs: number
   return out
 }
 
-/** Why samples of a stretch are not there, as far as it is on record. */
+/** Recorded reason for missing samples of a range. */
 function reasonOf(db: Database, { fromMs, toMs }: Span, tier: number | undefined): string {
   const evicted = db
     .prepare(
@@ -58,9 +58,10 @@ function reasonOf(db: Database, { fromMs, toMs }: Span, tier: number | undefined
     )
     .pluck()
     .get(toMs, fromMs, tier ?? null, tier ?? null) as string | undefined
-  if (evicted !== undefined) return `evicted: ${REASONS[evicted] ?? 'for reasons not on record'}`
+  if (evicted !== undefined) return `evicted: ${REASONS[evicted] ?? 'unknown reason'}`
   if (tier !== undefined) return ''
-  const [from, to] = [Math.round(fromMs - NEAR_MS), Math.round(toMs + NEAR_MS)]
+  const from = Math.round(fromMs - NEAR_MS)
+  const to = Math.round(toMs + NEAR_MS)
   const started = db.prepare('SELECT 1 FROM source WHERE started_ms BETWEEN ? AND ? LIMIT 1').get(from, to)
   if (started !== undefined) return 'Sluice was not running'
   const lost = db
@@ -71,17 +72,18 @@ function reasonOf(db: Database, { fromMs, toMs }: Span, tier: number | undefined
 }
 
 /**
- * What of a piece without finer samples a coarser tier really tells of: where they were evicted all of it, elsewhere its whole intervals;
- * one that begins or ends with finer samples is made of those.
+ * Part of a piece without finer samples that a coarser tier covers: all of it where finer samples were evicted, otherwise its
+ * whole intervals; one that begins or ends with finer samples is made of those.
  */
-function toldOf(db: Database, piece: Span, tier: number): Span | undefined {
+function coveredOf(db: Database, piece: Span, tier: number): Span | undefined {
   if (reasonOf(db, piece, tier) !== '') return piece
   const step = stepOf(tier)
-  const [fromMs, toMs] = [Math.ceil(piece.fromMs / step) * step, Math.floor(piece.toMs / step) * step]
+  const fromMs = Math.ceil(piece.fromMs / step) * step
+  const toMs = Math.floor(piece.toMs / step) * step
   return toMs > fromMs ? { fromMs, toMs } : undefined
 }
 
-/** In order, with those that touch as one. */
+/** Sorted, with adjacent ranges merged. */
 function joined(spans: readonly Span[]): Span[] {
   const out: { fromMs: number; toMs: number }[] = []
   for (const { fromMs, toMs } of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
@@ -98,7 +100,8 @@ const timeOf = (ms: number): string =>
     .replace('T', ' ')
     .replace(/\.000Z$|Z$/, '')
 const rangeOf = ({ fromMs, toMs }: Span): string => {
-  const [from, to] = [timeOf(fromMs), timeOf(toMs)]
+  const from = timeOf(fromMs)
+  const to = timeOf(toMs)
   return `${from} to ${from.slice(0, 10) === to.slice(0, 10) ? to.slice(11) : to} UTC`
 }
 
@@ -112,35 +115,35 @@ export function missingOf({ to, cluster, span }: Copy, reduction: Reduction | un
   let holes: Span[] = [span]
   let finest: number | undefined
   for (let tier = 0; tier < TIER_COUNT; tier++) {
-    const { of, leastMs } = stretchesOf(reader, span, tier)
+    const { of, leastMs } = rangesOf(reader, span, tier)
     if (of.length === 0) continue
     const left = without(holes, of, finest === undefined ? leastMs : 1)
     if (finest !== undefined) {
       for (const piece of without(holes, left, 1)) {
-        const told = toldOf(to, piece, tier)
-        if (told) say(told, `${TIERS_SAID[tier] ?? ''} and coarser only`, tier)
+        const told = coveredOf(to, piece, tier)
+        if (told) say(told, `${TIER_NAMES[tier] ?? ''} and coarser only`, tier)
         left.push(...without([piece], told ? [told] : [], 1))
       }
     }
     finest ??= tier
     holes = joined(left)
   }
-  for (const at of holes) say(at, 'nothing is kept')
+  for (const at of holes) say(at, 'no data')
   found.sort((a, b) => a.at.fromMs - b.at.fromMs)
   const out = [
-    ...(reduction?.left ?? []).map((tier) => `Left out for their number: ${TIERS_SAID[tier] ?? ''}`),
+    ...(reduction?.left ?? []).map((tier) => `Omitted for their number: ${TIER_NAMES[tier] ?? ''}`),
     ...(finest !== undefined && finest > 0 && reduction?.left.includes(0) !== true
-      ? [`The finest that is kept of the stretch: ${TIERS_SAID[finest] ?? ''}`]
+      ? [`Finest resolution of the range: ${TIER_NAMES[finest] ?? ''}`]
       : []),
     ...(reduction && reduction.others > 0
       ? [`${reduction.others} jobs are one sum where not all samples fit; coarser means keep each of them`]
       : []),
-    ...(reduction?.withoutMoves === true ? ['Tokens that moved between jobs were too many and are left out'] : []),
+    ...(reduction?.withoutMoves === true ? ['Moves of tokens between jobs are omitted: too many'] : []),
     ...(reduction && to.prepare('SELECT 1 FROM decision LIMIT 1').get() !== undefined
       ? ['Decisions of controllers: the first in ten seconds of each target']
       : []),
-    ...found.slice(0, STRETCHES_MAX).map((f) => f.text),
+    ...found.slice(0, RANGES_MAX).map((f) => f.text),
   ]
-  if (found.length > STRETCHES_MAX) out.push(`${found.length - STRETCHES_MAX} more stretches without some samples`)
+  if (found.length > RANGES_MAX) out.push(`${found.length - RANGES_MAX} more ranges with missing samples`)
   return out
 }

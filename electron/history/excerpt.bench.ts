@@ -1,7 +1,7 @@
 /**
- * An excerpt of ten minutes of 12 servers (48 OSTs) and 10,000 jobs, a sample a second, as a bundle takes it: beside `VACUUM INTO` of
- * a history that has nothing else in it. Bursty: a third of the jobs is at work at an instant, whole RPCs of whole pages. Noisy: all
- * of them always, with noise in every figure, which no compression takes away.
+ * Excerpt of ten minutes of 12 servers (48 OSTs) and 10,000 jobs, a sample a second, as for a bundle, compared with `VACUUM INTO`
+ * of a history that contains nothing else. Bursty: a third of the jobs is active at any instant, whole RPCs of whole pages. Noisy:
+ * all jobs are always active, with incompressible noise in every value.
  */
 import Database from 'better-sqlite3'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +28,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 const newFile = (): string => join(folder, `${files++}.sqlite`)
 
-/** Xorshift: the same figures on every run. */
+/** Xorshift: the same values on every run. */
 function noise(seed: number): () => number {
   let x = seed
   return () => {
@@ -43,7 +43,7 @@ export type Load = 'bursty' | 'noisy'
 
 const written = new Map<Load, string>()
 
-/** Ten minutes in a file of its own, with the coarser tiers as the background makes them; written when first asked for. */
+/** Ten minutes in a file of their own, with the coarser tiers as the background makes them; written on first use. */
 export function tenMinutes(load: Load): string {
   const file = written.get(load) ?? write(load)
   written.set(load, file)
@@ -130,7 +130,7 @@ export interface Measured {
   readonly file: string
 }
 
-/** Writes an excerpt; the file stays until the process ends. */
+/** Writes an excerpt; the file is kept until the process ends. */
 export async function excerptOf(load: Load, now: () => number): Promise<Measured> {
   const db = sourceOf(load)
   const file = newFile()
@@ -164,20 +164,26 @@ async function deflated(load: Load): Promise<number> {
   return bytes / 1e6
 }
 
-const WISHED = '10 min, 12 servers, 10,000 jobs at 1 s; the bound is a wish of our own'
+const WISHED = '10 min, 12 servers, 10,000 jobs at 1 s; the bound is our own target'
 export const benches: readonly Bench[] = (['bursty', 'noisy'] as const).flatMap((load) => [
   {
-    ...{ id: `history.excerpt-${load}`, unit: 'ms', run: (now: () => number) => run(load, now), must: { most: 2000 } },
-    ...{ baseline: (now: () => number) => vacuum(load, now), note: WISHED, beside: 'VACUUM INTO of all rows' },
+    id: `history.excerpt-${load}`,
+    unit: 'ms',
+    run: (now: () => number) => run(load, now),
+    must: { most: 2000 },
+    baseline: (now: () => number) => vacuum(load, now),
+    note: WISHED,
+    beside: 'VACUUM INTO of all rows',
     limit: 'which jobs are the busiest is known when all samples were read; then those of the others are added up',
     runs: 5,
   },
   {
-    ...{ id: `history.excerpt-${load}-deflated`, unit: 'MB', run: () => deflated(load), must: { most: 12 } },
+    id: `history.excerpt-${load}-deflated`,
+    unit: 'MB',
+    run: () => deflated(load),
+    must: { most: 12 },
     note: WISHED,
-    ...{
-      runs: 5,
-      limit: 'Samples of jobs beyond those that fit are put together; what is left is noise that does not pack.',
-    },
+    runs: 5,
+    limit: 'Samples of jobs beyond those that fit are put together; what is left is noise that does not pack.',
   },
 ])

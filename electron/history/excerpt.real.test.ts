@@ -13,7 +13,7 @@ const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
 const ALL: ExcerptOptions = { redactor: PLAIN, detail: 'all', keepJobs: new Set() }
 const FIT: ExcerptOptions = { ...ALL, detail: 'fit' }
 
-/** Four minutes at a sample a second: `jobs` at work by turns, one with a gap, records that sum to zero. */
+/** Four minutes at a sample a second: `jobs` active in turn, one with a gap, records that sum to zero. */
 function fill(history: History, jobs: number, settles = true): void {
   history.beginSource('EMULATED', 'secretcluster', 'secrethost one', NOW)
   const conditions = 'jobid={secretjob.1}&nid={secrethost@tcp}'
@@ -28,7 +28,7 @@ function fill(history: History, jobs: number, settles = true): void {
         throttled: k === 1 ? 1 : 0,
       }),
     )
-    // The last one is at work only for a while.
+    // The last one is active only part of the time.
     history.record(at, s % 3 === 0 ? all : all.slice(0, -1), [target('secrettarget', s)], who, { rpcs: s + 1 })
     history.keepFrame('locks', at, { text: 'secretjob on secrethost', n: s })
     if (s % 50 === 10) {
@@ -37,7 +37,8 @@ function fill(history: History, jobs: number, settles = true): void {
     }
   }
   const moved = { target: 'secrettarget', node: 'secrethost', kind: 'lend', tokens: 3 } as const
-  const [lender, borrower] = ['9.secretexe.secretjob.gone', '1.secretexe.secretjob']
+  const lender = '9.secretexe.secretjob.gone'
+  const borrower = '1.secretexe.secretjob'
   history.recordMoves([{ atMs: SPAN.fromMs + 5000, lender, borrower, ...moved }], who)
   const allocations = [{ jobId: 'secretjob.x', tokens: 5, record: -2 }]
   const decision = { target: 'secrettarget', budget: 9, allocations } as unknown as Parameters<

@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PLAIN, type Redactor } from '#core/snapshot/redactor.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
-import { AS_IT_IS, COPIED, COPIED_APART, KEPT_INSIDE } from './copied-columns.ts'
+import { AS_IT_IS, COPIED, COPIED_SEPARATELY, NEVER_EXPORTED } from './copied-columns.ts'
 import { writeExcerpt, type ExcerptFacts, type ExcerptOptions } from './excerpt.ts'
 import type { History } from './history.ts'
-import { openHere, readHere } from '#tests/kits/electron/foreign/here.ts'
+import { openHere, readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { recordAt } from './one-series.ts'
 import type { HistoryReader } from './reader.ts'
 import { migrate } from './schema.ts'
@@ -18,7 +18,7 @@ const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
 const ALL: ExcerptOptions = { redactor: PLAIN, detail: 'all', keepJobs: new Set() }
 const FIT: ExcerptOptions = { ...ALL, detail: 'fit' }
 
-/** Every name that may not leave; each is in every place of the file where such a name can be. */
+/** Every name that must not be exported; each occurs in every place of the file that can hold such a name. */
 const SECRETS = [
   'secretjob',
   'secretexe',
@@ -38,7 +38,7 @@ const HIDING: Redactor = {
   json: (value) => JSON.parse(hidden(JSON.stringify(value))) as unknown,
 }
 
-/** Four minutes at a sample a second: `jobs` at work by turns, one with a gap, records that sum to zero. */
+/** Four minutes at a sample a second: `jobs` active in turn, one with a gap, records that sum to zero. */
 function fill(history: History, jobs: number, settles = true): void {
   history.beginSource('EMULATED', 'secretcluster', 'secrethost one', NOW)
   const conditions = 'jobid={secretjob.1}&nid={secrethost@tcp}'
@@ -53,7 +53,7 @@ function fill(history: History, jobs: number, settles = true): void {
         throttled: k === 1 ? 1 : 0,
       }),
     )
-    // The last one is at work only for a while.
+    // The last one is active only part of the time.
     history.record(at, s % 3 === 0 ? all : all.slice(0, -1), [target('secrettarget', s)], who, { rpcs: s + 1 })
     history.keepFrame('locks', at, { text: 'secretjob on secrethost', n: s })
     if (s % 50 === 10) {
@@ -62,7 +62,8 @@ function fill(history: History, jobs: number, settles = true): void {
     }
   }
   const moved = { target: 'secrettarget', node: 'secrethost', kind: 'lend', tokens: 3 } as const
-  const [lender, borrower] = ['9.secretexe.secretjob.gone', '1.secretexe.secretjob']
+  const lender = '9.secretexe.secretjob.gone'
+  const borrower = '1.secretexe.secretjob'
   history.recordMoves([{ atMs: SPAN.fromMs + 5000, lender, borrower, ...moved }], who)
   const allocations = [{ jobId: 'secretjob.x', tokens: 5, record: -2 }]
   const decision = { target: 'secrettarget', budget: 9, allocations } as unknown as Parameters<
@@ -124,14 +125,14 @@ function reading<T>(file: string, read: (reader: HistoryReader) => T): T {
 }
 
 describe('what leaves', () => {
-  it('is what somebody decided: every table and column of the schema is named, and no text passes as it is', () => {
+  it('is an explicit decision: every table and column of the schema is listed, and no text is copied verbatim', () => {
     const schema = new Database(':memory:')
     migrate(schema)
     const tables = schema
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'")
       .pluck()
       .all() as string[]
-    expect(tables.toSorted()).toEqual([...Object.keys(COPIED), ...COPIED_APART, ...KEPT_INSIDE].toSorted())
+    expect(tables.toSorted()).toEqual([...Object.keys(COPIED), ...COPIED_SEPARATELY, ...NEVER_EXPORTED].toSorted())
     for (const [table, columns] of Object.entries(COPIED)) {
       const there = schema.pragma(`table_xinfo(${table})`) as { name: string; type: string }[]
       expect(Object.keys(columns), table).toEqual(there.map((c) => c.name))
@@ -156,11 +157,16 @@ describe('what leaves', () => {
     expect(one('SELECT name, kind FROM cluster')).toEqual(['cluster a cluster', 'EMULATED'])
     expect(one('SELECT cluster, detail FROM source')).toEqual(['cluster a cluster', ''])
     expect(one('SELECT job_id, user, account, exe FROM job')).toEqual([
-      ...['job 0.a exe.a job', 'user a user', 'account a account', 'exe a exe.a job'],
+      'job 0.a exe.a job',
+      'user a user',
+      'account a account',
+      'exe a exe.a job',
     ])
     expect(one('SELECT name, node FROM target')).toEqual(['target a target', 'host a host'])
     expect(one('SELECT server, name, conditions FROM rule')).toEqual([
-      ...['host a host', 'rule a rule', 'jobid={a job.1}&nid={a host@tcp}'],
+      'host a host',
+      'rule a rule',
+      'jobid={a job.1}&nid={a host@tcp}',
     ])
     expect(one('SELECT controller, allocations FROM decision')).toEqual(['adaptbf', '[["job a job.x",5,-2]]'])
     expect(one('SELECT subject, text, place, kind FROM event')).toEqual([
@@ -171,7 +177,7 @@ describe('what leaves', () => {
     ])
     expect(one('SELECT node, name FROM ldlm_namespace')).toEqual(['host a host', 'target ns-a target'])
     expect(one('SELECT count(*) FROM adaptbf_moves')).toEqual([1])
-    for (const table of KEPT_INSIDE) expect(one(`SELECT count(*) FROM ${table}`), table).toEqual([0])
+    for (const table of NEVER_EXPORTED) expect(one(`SELECT count(*) FROM ${table}`), table).toEqual([0])
     expect(one('SELECT count(*) FROM setting')).toEqual([1])
     out.close()
     reading(file, (r) => {
@@ -201,7 +207,7 @@ describe('what leaves', () => {
 })
 
 describe('of many jobs', () => {
-  // Two of twelve have room for 121 samples and less beside the sum's.
+  // The limit fits two of twelve jobs at 121 samples each, beside the sum.
   const few = { ...FIT, fitSamples: 3 * 122 }
 
   it('the busiest keep their samples, the others are one sum with an exact record, and ten seconds keep every job', async () => {
@@ -227,7 +233,7 @@ describe('of many jobs', () => {
             expect(b.columns[c]?.[0]).toBe(others.reduce((n, i) => n + (all.columns[c]?.[i] ?? 0), 0))
           }
           expect(recordAt(b, 0)).toBe(others.reduce((n, i) => n + (recordAt(all, i) ?? 0), 0))
-          // The gap of one is a gap of the sum.
+          // A gap in one is a gap in the sum.
           expect(Number.isNaN(b.columns[0]?.[0])).toBe(b.atMs === NOW + 100 * SECOND_MS)
         }
       }
@@ -239,7 +245,7 @@ describe('of many jobs', () => {
     })
   })
 
-  it('those that somebody named keep theirs before the busiest, as far as they fit', async () => {
+  it('named jobs keep their samples before the busiest, as far as they fit', async () => {
     const names = async (keep: string[]): Promise<string[]> => {
       const { file } = await excerpt({ ...few, keepJobs: new Set(keep) })
       return reading(file, (r) =>
@@ -251,7 +257,7 @@ describe('of many jobs', () => {
     expect((await names(all)).length).toBeLessThanOrEqual(4)
   })
 
-  it('an excerpt of an excerpt of the same stretch is the same file, however it was reduced', async () => {
+  it('an excerpt of an excerpt of the same range is the same file, however it was reduced', async () => {
     await fc.assert(
       fc.asyncProperty(
         ...[fc.integer({ min: 200, max: 3000 }), fc.boolean(), fc.integer({ min: 0, max: 100_000 })],
@@ -288,7 +294,7 @@ describe('of many jobs', () => {
       )
       const last = r.jobs('10s', NOW + 230_000)
       expect(last?.keys).toHaveLength(12)
-      // 240 samples and a sum: s % 7 over 230 to 239, of which the last is not a second yet.
+      // 240 samples and a sum: s % 7 over 230 to 239, the last of which is not a complete second yet.
       const mean = (k: number): number =>
         Array.from({ length: 10 }, (_, i) => k * 10 + ((230 + i) % 7)).reduce((a, b) => a + b) / 10
       expect(last?.columns[0]?.[5]).toBeCloseTo(mean(5), 4)
@@ -333,9 +339,9 @@ describe('what is not there', () => {
     const { facts: f } = await excerpt(FIT, source, { fromMs: NOW - 60_000, toMs: NOW + 200_000 })
     source.close()
     expect(f.missing).toEqual([
-      '2026-01-01 23:59:00 to 2026-01-02 00:00:00 UTC: nothing is kept (Sluice was not running)',
-      '2026-01-02 00:00:00 to 00:01:00 UTC: means of ten seconds and coarser only (evicted: the history had reached its size)',
-      '2026-01-02 00:02:00 to 00:02:30 UTC: nothing is kept (oss1 went away)',
+      '2026-01-01 23:59:00 to 2026-01-02 00:00:00 UTC: no data (Sluice was not running)',
+      '2026-01-02 00:00:00 to 00:01:00 UTC: means of ten seconds and coarser only (evicted: the history had reached its quota)',
+      '2026-01-02 00:02:00 to 00:02:30 UTC: no data (oss1 went away)',
     ])
     expect(f).toMatchObject({ instants: 110, tier: 'raw' })
   })

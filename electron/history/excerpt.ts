@@ -1,6 +1,6 @@
 /**
- * An excerpt: a recording of a stretch for people elsewhere. Names are replaced on the way, and of many jobs the busiest keep all their
- * samples while the others are one sum; means of ten seconds keep every job. The same stretch gives the same bytes, of an excerpt too.
+ * Excerpts: recordings of a range to share. Names are replaced, and of many jobs only the busiest keep all their samples while the
+ * others are summed; means of ten seconds keep every job. The same range yields the same bytes, also from an excerpt.
  */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
@@ -8,11 +8,11 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
 import { BlockReader } from './block-reader.ts'
 import { copyBlocks, type CopiedSamples } from './copy-blocks.ts'
-import { copyFacts, copyJobs, copyMoments, type Copy } from './copy-rows.ts'
+import { copyFacts, copyJobs, copyTimedRows, type Copy } from './copy-rows.ts'
 import { missingOf } from './excerpt-missing.ts'
 import { chooseFit, thinningOf, type Fit } from './fit.ts'
 import { KeySet } from './key-set.ts'
-import { Refusal, writeNewFile, type NewFileWords } from './new-file.ts'
+import { Refusal, writeNewFile, type NewFileMessages } from './new-file.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
 import { OTHERS_KEY, reductionOf, type Reduction } from './reduction.ts'
 import { tierOf } from './tiers.ts'
@@ -20,40 +20,40 @@ import { tierOf } from './tiers.ts'
 export interface ExcerptFacts {
   readonly bytes: number
   readonly jobs: number
-  /** Jobs with samples of their own in the finest tier. */
+  /** Jobs with individual samples in the finest tier. */
   readonly jobsWhole: number
   readonly targets: number
   readonly servers: number
-  /** Of the finest tier, and which it is. */
+  /** Instants in the finest tier, and which tier it is. */
   readonly instants: number
   readonly tier: string
-  /** In words: what could not be in it, and what is summed. */
+  /** Description of what is missing and what is summed. */
   readonly missing: string[]
 }
 
 export interface ExcerptOptions {
   readonly redactor: Redactor
-  /** fit: what a bundle of a moderate size takes; all: every sample. */
+  /** fit: reduced to a moderate bundle size; all: every sample. */
   readonly detail: 'fit' | 'all'
-  /** Job ids, as the source has them, that keep their samples before others. */
+  /** Job ids, as in the source, whose samples are kept with priority. */
   readonly keepJobs: ReadonlySet<string>
-  /** Samples of jobs that a tier may have before it is reduced; JOB_SAMPLES_FIT by default. */
+  /** Most samples of jobs in a tier before it is reduced; JOB_SAMPLES_FIT by default. */
   readonly fitSamples?: number
   readonly signal?: AbortSignal | undefined
   /** Largest size in pages of 4 KiB. */
   readonly pagesMax?: number | undefined
-  /** Part that is done, 0 to 1. */
+  /** Progress, 0 to 1. */
   readonly progress?: ((done: number) => void) | undefined
 }
 
-const WORDS: NewFileWords = {
+const WORDS: NewFileMessages = {
   code: 'EXCERPT',
-  what: 'The part of the history was not written',
-  next: 'Free space in the folder for temporary files, or choose a shorter stretch.',
+  what: 'The excerpt was not written',
+  next: 'Free space in the folder for temporary files, or choose a shorter range.',
 }
 
 const refuse = (code: string, why: string, next: string): Refusal =>
-  new Refusal(fail({ code, what: WORDS.what, why, unaffected: 'The history is as it was.', next }))
+  new Refusal(fail({ code, what: WORDS.what, why, unaffected: 'The history is unchanged.', next }))
 
 const breath = (): Promise<void> => new Promise((done) => setImmediate(done))
 
@@ -61,12 +61,12 @@ const isRecording = (db: Database): boolean =>
   db.prepare('SELECT 1 FROM setting WHERE name = ?').get(RECORDING) !== undefined
 
 /**
- * Writes the samples and everything else of a cluster in [span.fromMs, span.toMs) to a new file, redacted and reduced.
+ * Writes the samples and all other data of a cluster in [span.fromMs, span.toMs) to a new file, redacted and reduced.
  *
- * @param db  is read in one transaction where it is a connection for reading only: all is of one moment. Of one that is written to as
- *            well, what is added or evicted meanwhile may be in it or not.
- * @returns   failures: EXCERPT_EXISTS, EXCERPT_EMPTY where nothing is kept of the span, EXCERPT_NAMES where two names have one
- *            stand-in, EXCERPT_CANCELLED, EXCERPT_FAILED (a full disk); none leaves anything behind.
+ * @param db  with a read-only connection, read in one transaction and therefore consistent. With a connection that also writes,
+ *            data added or evicted meanwhile may or may not be included.
+ * @returns   failures: EXCERPT_EXISTS, EXCERPT_EMPTY if the span has no data, EXCERPT_NAMES if two names have one pseudonym,
+ *            EXCERPT_CANCELLED, EXCERPT_FAILED (a full disk); none leaves a file behind.
  */
 export async function writeExcerpt(
   db: Database,
@@ -86,13 +86,13 @@ export async function writeExcerpt(
   }
 }
 
-/** Where samples are. */
+/** Describes the range of the samples. */
 function keptText(kept: { readonly fromMs: number; readonly toMs: number } | undefined): string {
   const at = (ms: number): string => new Date(Math.round(ms)).toISOString()
-  return kept ? `: they are of ${at(kept.fromMs)} to ${at(kept.toMs)}` : ''
+  return kept ? `: there are some from ${at(kept.fromMs)} to ${at(kept.toMs)}` : ''
 }
 
-/** Steps of the work and what part of it each takes. */
+/** Runs the steps, each with its part of the progress. */
 async function fill(
   from: Database,
   to: Database,
@@ -100,7 +100,8 @@ async function fill(
   { fromMs, toMs }: Span,
   o: ExcerptOptions,
 ): Promise<Omit<ExcerptFacts, 'bytes'>> {
-  let [begun, part] = [0, 0.1]
+  let begun = 0
+  let part = 0.1
   const breathe = async (done: number): Promise<void> => {
     o.progress?.(Math.min(1, begun + part * Math.max(0, Math.min(1, done))))
     await breath()
@@ -117,20 +118,20 @@ async function fill(
   const before = reductionOf(from)
   try {
     const known = copyFacts(copy)
-    // What was reduced once fits; nothing is taken away twice.
+    // A reduced source fits as it is; nothing is reduced twice.
     const fit = o.detail === 'fit' && !before ? await chooseFit(copy, reader, o.keepJobs, o.fitSamples) : undefined
     next(0.6)
     const samples = await copyBlocks(copy, reader, { fit, isRolled: o.detail === 'fit' })
     if (!known || samples.blocks === 0) {
       throw refuse(
         'EXCERPT_EMPTY',
-        'nothing is kept of that stretch',
-        `Choose a stretch that has samples${keptText(reader.kept())}.`,
+        'the range has no data',
+        `Choose a range that has samples${keptText(reader.kept())}.`,
       )
     }
     next(0.2)
     const thin = o.detail === 'fit' && !before ? thinningOf(copy) : undefined
-    await copyMoments(copy, thin)
+    await copyTimedRows(copy, thin)
     next(0.1)
     const reduction =
       o.detail === 'fit' || before
@@ -151,7 +152,7 @@ async function fill(
     return factsOf(copy, samples, reduction)
   } catch (e) {
     if (e instanceof Error && 'code' in e && String(e.code).startsWith('SQLITE_CONSTRAINT')) {
-      const why = 'two names of the cluster have the same stand-in, or the history names one twice'
+      const why = 'two names of the cluster have the same pseudonym, or the history names one twice'
       throw refuse('EXCERPT_NAMES', `${why} (${e.message})`, 'Export without pseudonyms, or report this.')
     }
     throw e
@@ -178,7 +179,7 @@ function jobsOf({ jobs }: CopiedSamples): KeySet {
   return all
 }
 
-/** The job that is the others; a job that somebody gave that very name keeps it. */
+/** Adds the job that represents the others; a job that already has that name keeps it. */
 function putOthers({ to, cluster, span }: Copy, others: number): void {
   const isTaken = to.prepare('SELECT 1 FROM job WHERE cluster = ? AND job_id = ?')
   const plain = `(${others} other jobs)`
@@ -189,7 +190,7 @@ function putOthers({ to, cluster, span }: Copy, others: number): void {
   )
 }
 
-/** All from the written file: an excerpt of it says the same. */
+/** Read from the written file: an excerpt of it reports the same. */
 function factsOf(copy: Copy, samples: CopiedSamples, reduction: Reduction | undefined): Omit<ExcerptFacts, 'bytes'> {
   const { to, cluster, span } = copy
   const of = 'FROM instant WHERE cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ?'
@@ -207,7 +208,12 @@ function factsOf(copy: Copy, samples: CopiedSamples, reduction: Reduction | unde
     .prepare('SELECT count(DISTINCT node) FROM target WHERE cluster = ? AND id IN (SELECT value FROM json_each(?))')
     .pluck()
   return {
-    ...{ jobs, jobsWhole: whole, targets: samples.targets.size, servers: Number(servers.get(cluster, keys)) },
-    ...{ instants: counts[finest] ?? 0, tier: tierOf(finest), missing: missingOf(copy, reduction) },
+    jobs,
+    jobsWhole: whole,
+    targets: samples.targets.size,
+    servers: Number(servers.get(cluster, keys)),
+    instants: counts[finest] ?? 0,
+    tier: tierOf(finest),
+    missing: missingOf(copy, reduction),
   }
 }

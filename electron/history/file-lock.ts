@@ -1,9 +1,9 @@
 /**
- * Keeps a second console off a history without keeping readers off it: an exclusive lock on a file of its own beside it. The lock is
- * the operating system's, by way of an empty SQLite database, so that it is free the moment its process is gone, however it went.
+ * Lock that keeps a second console off a history while readers are admitted: an exclusive lock on a separate file beside it. It is
+ * a lock of the operating system, by way of an empty SQLite database, and is released when its process ends in any way.
  *
- * The file is removed when the lock is given back. Whoever waited for it holds the lock of a file that nobody can find any more: so
- * the one that was locked must still be the one of that name.
+ * The file is removed when the lock is released. A waiter may then hold the lock of an unlinked file: after locking, the file must
+ * still be the one at its path.
  */
 import Database from 'better-sqlite3'
 import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
@@ -16,12 +16,12 @@ export interface FileLock {
 const TRIES = 20
 const SUFFIX = '-lock'
 
-/** The name that every way to the file leads to: a link to it must not have a lock of its own. */
+/** Canonical path of the file: a symbolic link to it must not have a separate lock. */
 function lockName(file: string): string {
   try {
     return realpathSync(file) + SUFFIX
   } catch {
-    // There is no such file yet; its folder there is.
+    // The file does not exist yet; its folder does.
     return join(realpathSync(dirname(file)), basename(file) + SUFFIX)
   }
 }
@@ -31,7 +31,7 @@ const inodeOf = (file: string): string | undefined => {
   return stat && `${stat.dev} ${stat.ino}`
 }
 
-/** Makes the file unless it is there. One that is there is never opened and closed: that would end a lock of this very process. */
+/** Creates the file if it does not exist. An existing one is never opened and closed: that would release a lock of this process. */
 function make(name: string): void {
   try {
     closeSync(openSync(name, 'wx', 0o600))
@@ -40,7 +40,7 @@ function make(name: string): void {
   }
 }
 
-/** @returns undefined while somebody else has it. @throws what the file system says of the folder. */
+/** @returns undefined while another process holds it. @throws errors of the file system for the folder. */
 export function lockFile(file: string, waitMs: number): FileLock | undefined {
   const name = lockName(file)
   for (let i = 0; i < TRIES; i++) {
@@ -48,7 +48,7 @@ export function lockFile(file: string, waitMs: number): FileLock | undefined {
     const before = inodeOf(name)
     const db = new Database(name, { timeout: waitMs })
     try {
-      // Nothing is ever written: the file stays empty, and the transaction open until the end.
+      // Nothing is ever written: the file stays empty, and the transaction open until the release.
       db.exec('BEGIN EXCLUSIVE')
     } catch (e) {
       db.close()
@@ -61,13 +61,13 @@ export function lockFile(file: string, waitMs: number): FileLock | undefined {
   return undefined
 }
 
-/** Removed while it is held, so that nobody's is removed in its stead. */
+/** Removes the file while it is locked, so that no lock file of another process is removed. */
 function release(db: Database.Database, name: string): void {
   if (!db.open) return
   try {
     rmSync(name, { force: true })
   } catch {
-    // Where an open file cannot be removed it stays, free.
+    // If an open file cannot be removed, it stays, unlocked.
   }
   db.close()
 }

@@ -1,22 +1,57 @@
-/** Reads one cluster's past in one file: the store that is written to, through its own connection, or a recording. */
+/** Reader of one cluster's history in one file: the open store, through its own connection, or a recording. */
 import { ended } from '#core/base/steps.ts'
 import type { Database, Statement } from 'better-sqlite3'
-import type { TierId } from '#core/api/history.ts'
-import { BlockReader, sumOf } from './block-reader.ts'
+import type { TierId, ClusterMeasure, Span } from '#core/api/history.ts'
+import { BlockReader, sumOf, segmentsOf, tierOfSegments } from './block-reader.ts'
 import { KINDS } from './block.ts'
-import { lineOf } from './cluster-line.ts'
 import { gapsOf } from './gaps.ts'
 import { IoTable, type BrwSample, type TimeoutSample } from './io-table.ts'
 import { unpackFrame } from './kept-frames.ts'
 import { Marks } from './marks.ts'
 import { CLUSTER_COLUMNS, type HistoryReader, type KeptJob, type KeptTarget } from './reader.ts'
-import { tierNumber } from './tiers.ts'
+import { tierNumber, stepOf } from './tiers.ts'
 import { moversOf, topOf } from './top.ts'
+import { partsOf } from './parts.ts'
 
-/** Jobs held in memory; an owner may be named later, so those without one are read again. */
+// One metric of a cluster over a span, as points of a chart.
+
+function lineOf(
+  blocks: BlockReader,
+  measure: ClusterMeasure,
+  span: Span,
+  points: number,
+): ReturnType<HistoryReader['line']> {
+  const column = CLUSTER_COLUMNS.indexOf(measure)
+  const segments = segmentsOf(blocks, span.fromMs, span.toMs, points)
+  const instants: number[] = []
+  const values: number[] = []
+  for (const s of segments) {
+    blocks.eachSums(s.tier, s.fromMs, s.toMs, (atMs, data) => {
+      instants.push(atMs)
+      values.push(sumOf(data, column))
+    })
+  }
+  const least = stepOf(segments[0]?.tier ?? 0)
+  const { t, of } = partsOf(Float64Array.from(instants), span.fromMs, span.toMs, points, least)
+  const sums = new Float64Array(t.length)
+  const counts = new Uint32Array(t.length)
+  values.forEach((v, i) => {
+    if (Number.isNaN(v)) return
+    const part = of[i] as number
+    sums[part] = (sums[part] as number) + v
+    counts[part] = (counts[part] as number) + 1
+  })
+  return {
+    t,
+    values: t.map((_, part) => (counts[part] === 0 ? null : (sums[part] as number) / (counts[part] as number))),
+    tier: tierOfSegments(segments),
+  }
+}
+
+/** Most jobs held in memory. An owner may become known later, so jobs without one are read again. */
 const JOBS_MAX = 50_000
 const NAME_MAX = 256
-/** Jobs that a search looks at: a few milliseconds. */
+/** Most jobs that a search examines: a few milliseconds. */
 const SEARCHED_MAX = 50_000
 const TARGETS_MAX = 20_000
 const TARGET = `id AS key, substr(name, 1, ${NAME_MAX}) AS target, substr(node, 1, ${NAME_MAX}) AS node FROM target`
@@ -33,8 +68,9 @@ interface JobRow {
 
 export class FileReader implements HistoryReader {
   readonly cluster: string
+  /** Id of the cluster in the file. */
+  readonly id: number
   readonly #db: Database
-  readonly #id: number
   readonly #close: () => void
   readonly #blocks: BlockReader
   readonly #marks: Marks
@@ -45,7 +81,8 @@ export class FileReader implements HistoryReader {
   readonly #frame: Statement<(number | string)[]>
 
   /**
-   * @param of  name of the cluster; isOwner: whether closing this closes the file, then it is not the store that is written to; close: how.
+   * @param of  name of the cluster; isOwner: set if closing the reader closes the file, which is then not the open store; close:
+   * closes it.
    */
   constructor(
     db: Database,
@@ -53,7 +90,7 @@ export class FileReader implements HistoryReader {
     of: { readonly name: string; readonly isOwner: boolean; readonly close?: () => void },
   ) {
     this.#db = db
-    this.#id = id
+    this.id = id
     this.cluster = of.name
     this.#close = of.close ?? (() => void (of.isOwner && db.close()))
     this.#blocks = new BlockReader(db, id, of.isOwner)
@@ -76,19 +113,19 @@ export class FileReader implements HistoryReader {
   }
 
   brwAt(target: string, fromMs: number, toMs: number): BrwSample | undefined {
-    return this.#io.brwAt(this.#id, target, fromMs, toMs)
+    return this.#io.brwAt(this.id, target, fromMs, toMs)
   }
 
   brwBetween(fromMs: number, toMs: number): Iterable<BrwSample> {
-    return this.#io.brwBetween(this.#id, fromMs, toMs)
+    return this.#io.brwBetween(this.id, fromMs, toMs)
   }
 
   timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[] {
-    return this.#io.timeoutsAt(this.#id, node, fromMs, toMs)
+    return this.#io.timeoutsAt(this.id, node, fromMs, toMs)
   }
 
   timeoutsBetween(fromMs: number, toMs: number): Iterable<TimeoutSample> {
-    return this.#io.timeoutsBetween(this.#id, fromMs, toMs)
+    return this.#io.timeoutsBetween(this.id, fromMs, toMs)
   }
 
   tierFor(fromMs: number, toMs: number, points: number): TierId {
@@ -126,14 +163,14 @@ export class FileReader implements HistoryReader {
       for (let c = 0; c < columns.length; c++) (columns[c] as Float32Array)[i] = sumOf(data, c)
       i++
     })
-    // One that is damaged is passed over.
+    // Damaged blocks are skipped.
     return i === n ? { t, columns } : { t: t.subarray(0, i), columns: columns.map((c) => c.subarray(0, i)) }
   }
 
   job(key: number): KeptJob | undefined {
     const known = this.#jobs.get(key)
     if (known) return known
-    const job = keptJob(this.#job.get(this.#id, key) as JobRow | undefined)
+    const job = keptJob(this.#job.get(this.id, key) as JobRow | undefined)
     if (job && (job.user !== '' || job.nodes !== null)) {
       if (this.#jobs.size >= JOBS_MAX) this.#jobs.clear()
       this.#jobs.set(key, job)
@@ -142,7 +179,7 @@ export class FileReader implements HistoryReader {
   }
 
   jobByName(jobId: string): KeptJob | undefined {
-    return keptJob(this.#jobByName.get(this.#id, jobId) as JobRow | undefined)
+    return keptJob(this.#jobByName.get(this.id, jobId) as JobRow | undefined)
   }
 
   findJobs(words: readonly string[], limit: number): readonly KeptJob[] {
@@ -153,19 +190,18 @@ export class FileReader implements HistoryReader {
         `SELECT id, job_id, user, account, exe, nodes, first_ms FROM job
           WHERE cluster = ? AND id > (SELECT max(id) FROM job) - ${SEARCHED_MAX} ${tests} ORDER BY id DESC LIMIT ?`,
       )
-      .all(this.#id, ...patterns, limit) as JobRow[]
+      .all(this.id, ...patterns, limit) as JobRow[]
     return rows.flatMap((row) => keptJob(row) ?? [])
   }
 
   target(key: number): KeptTarget | undefined {
-    return this.#db.prepare(`SELECT ${TARGET} WHERE cluster = ? AND id = ?`).get(this.#id, key) as
-      KeptTarget | undefined
+    return this.#db.prepare(`SELECT ${TARGET} WHERE cluster = ? AND id = ?`).get(this.id, key) as KeptTarget | undefined
   }
 
   allTargets(): readonly KeptTarget[] {
     return this.#db
       .prepare(`SELECT ${TARGET} WHERE cluster = ? ORDER BY name LIMIT ${TARGETS_MAX}`)
-      .all(this.#id) as KeptTarget[]
+      .all(this.id) as KeptTarget[]
   }
 
   line(...[measure, span, points]: Parameters<HistoryReader['line']>): ReturnType<HistoryReader['line']> {
@@ -205,11 +241,11 @@ export class FileReader implements HistoryReader {
   }
 
   gaps(fromMs: number, toMs: number): ReturnType<HistoryReader['gaps']> {
-    return gapsOf(this.#db, this.#id, this.#blocks, fromMs, toMs)
+    return gapsOf(this.#db, this.id, this.#blocks, fromMs, toMs)
   }
 
   frame(view: string, atMs: number): ReturnType<HistoryReader['frame']> {
-    const row = this.#frame.get(this.#id, view, Math.floor(atMs)) as { at_ms: number; data: Buffer } | undefined
+    const row = this.#frame.get(this.id, view, Math.floor(atMs)) as { at_ms: number; data: Buffer } | undefined
     const frame = row && unpackFrame(row.data)
     return frame === undefined || !row ? undefined : { atMs: row.at_ms, frame }
   }
@@ -219,12 +255,16 @@ export class FileReader implements HistoryReader {
   }
 }
 
-/** Names as long as they are written; a file of others may hold longer ones. */
+/** Truncates names to the length that Sluice writes; a file of another origin may hold longer ones. */
 const short = (name: string): string => name.slice(0, NAME_MAX)
 
 const keptJob = (r: JobRow | undefined): KeptJob | undefined =>
   r && {
-    ...{ key: r.id, jobId: short(r.job_id), user: short(r.user), account: short(r.account), exe: short(r.exe) },
+    key: r.id,
+    jobId: short(r.job_id),
+    user: short(r.user),
+    account: short(r.account),
+    exe: short(r.exe),
     nodes: r.nodes,
     firstMs: r.first_ms,
   }

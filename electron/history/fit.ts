@@ -1,6 +1,6 @@
 /**
- * What of the samples goes into a file of bounded size: jobs that keep all of theirs, and tiers in which the others are one sum. The
- * coarser tiers keep every job as long as they fit themselves.
+ * Reduction of samples to a file of bounded size: jobs that keep their samples, and tiers in which the others are summed. Coarser
+ * tiers keep every job as long as they fit themselves.
  */
 import { deflateRawSync } from 'node:zlib'
 import type { Span } from '#core/api/history.ts'
@@ -9,28 +9,30 @@ import type { Copy, Thinning } from './copy-rows.ts'
 import { OTHERS_KEY, type Reduction } from './reduction.ts'
 import { RAW, SECOND, stepOf, TIER_COUNT } from './tiers.ts'
 
-/** Samples of jobs that a tier of which not all fits may have; raw samples and seconds with more do not fit. Chosen by `history.excerpt`. */
+/**
+ * Most samples of jobs in a reduced tier; raw samples and seconds with more do not fit. Chosen by the benchmark `history.excerpt`.
+ */
 export const JOB_SAMPLES_FIT = 150_000
-/** What means of ten seconds and of a minute may take when they are deflated, bytes a tier, as far as a few of their blocks tell. */
+/** Most deflated bytes of the means of ten seconds, and of a minute; estimated from a few blocks. */
 export const MEANS_BYTES_FIT = 8e6
 const PROBES = 3
-/** Instants of a tier; one that has more is left out where a coarser one tells of the same time. */
+/** Most instants of a tier; one with more is left out if a coarser one covers the same time. */
 export const INSTANTS_FIT = 12_000
 
 export interface Fit extends Pick<Reduction, 'others' | 'left'> {
   /** Tiers in which the others are summed. */
   readonly summed: ReadonlySet<number>
-  /** Keys of the jobs that are whole in all tiers, ascending. */
+  /** Keys of the jobs that keep their samples in all tiers, ascending. */
   readonly whole: Uint32Array
 }
 
-/** Moves between jobs; a ledger that has more is left out. */
+/** Most moves between jobs; with more the ledger is left out. */
 const MOVES_FIT = 200_000
 const DECISIONS_MS = 10_000
 const FRAMES_FIT = 240
-const STRETCH_MS = 60_000
+const PIECE_MS = 60_000
 
-/** Per job: samples by tier, and RPC/s summed over one tier. */
+/** Samples by tier and summed RPC/s of one tier, per job. */
 class Tally {
   readonly #slots = new Map<number, number>()
   #dense = new Int32Array(2 ** 16).fill(-1)
@@ -42,7 +44,7 @@ class Tally {
     this.counts = Array.from({ length: TIER_COUNT }, () => new Float64Array(1024))
   }
 
-  /** A tier that has the same jobs at the same times as another one. */
+  /** Counts a tier that has the same jobs at the same times as another. */
   same(tier: number, as: number): void {
     this.counts[tier] = this.counts[as] as Float64Array
   }
@@ -85,13 +87,13 @@ class Tally {
   }
 }
 
-/** From where on what a span needs of a tier begins: the interval in which it begins belongs to it. */
+/** Start of a span in a tier: that of the interval which contains its beginning. */
 export const beginOf = (span: Span, tier: number): number => {
   const step = stepOf(tier)
   return step === 0 ? span.fromMs : Math.floor(span.fromMs / step) * step
 }
 
-/** What fits beside the samples. */
+/** Limits for the data beside the samples. */
 export function thinningOf({ from, cluster, span }: Copy): Thinning {
   const moves = from
     .prepare(
@@ -122,7 +124,7 @@ function sizesOf({ from, cluster, span }: Copy): Size[] {
   })
 }
 
-/** Whether every second has one raw sample, of as many jobs: then it has those jobs, for it was made of it. */
+/** True if every second has one raw sample with as many jobs; then they are the same jobs, because the second is made of it. */
 function isOneASecond({ from, cluster, span }: Copy, sizes: readonly Size[]): boolean {
   const [raw, second] = [RAW, SECOND].map((tier) => sizes.find((s) => s.tier === tier))
   if (!raw || !second || raw.instants !== second.instants || raw.samples !== second.samples) return false
@@ -137,7 +139,7 @@ function isOneASecond({ from, cluster, span }: Copy, sizes: readonly Size[]): bo
   return made.length === taken.length && made.every((row, i) => row === taken[i])
 }
 
-/** Tiers with too many instants that a coarser one stands in for. */
+/** Tiers with too many instants that a coarser tier can replace. */
 const tooMany = (sizes: readonly Size[]): number[] =>
   sizes
     .filter(
@@ -147,12 +149,13 @@ const tooMany = (sizes: readonly Size[]): number[] =>
     )
     .map((s) => s.tier)
 
-/** What a tier takes when it is deflated, as some of its blocks tell, evenly apart. */
+/** Deflated size of a tier, estimated from a few evenly spaced blocks. */
 function deflatedOf({ from, cluster, span }: Copy, { tier, samples, instants }: Size): number {
   const probe = from.prepare(
     'SELECT n, lead, rest FROM block WHERE kind = 0 AND cluster = ? AND tier = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT 1 OFFSET ?',
   )
-  let [n, bytes] = [0, 0]
+  let n = 0
+  let bytes = 0
   for (let i = 0; i < PROBES; i++) {
     const skip = Math.floor(((i + 0.5) / PROBES) * instants)
     const row = probe.get(cluster, tier, beginOf(span, tier), span.toMs, skip) as
@@ -165,11 +168,11 @@ function deflatedOf({ from, cluster, span }: Copy, { tier, samples, instants }: 
 }
 
 /**
- * Chooses what fits of a source that has not been reduced yet.
+ * Chooses the reduction of a source that has not been reduced yet.
  *
- * @param keep  job ids that are whole before others, the busiest first; as far as they fit, too.
+ * @param keep  job ids that are kept whole first, the busiest first, as far as they fit.
  * @param most  samples of jobs in a tier that is reduced.
- * @returns     undefined: everything fits as it is.
+ * @returns     undefined if everything fits as it is.
  */
 export async function chooseFit(
   copy: Copy,
@@ -185,14 +188,14 @@ export async function chooseFit(
   if (summed.length === 0) {
     return left.length > 0 ? { summed: new Set(), whole: new Uint32Array(0), others: 0, left } : undefined
   }
-  // Who is busiest is told by the tier that reaches back furthest, of several by the finest.
+  // Jobs are ranked by the tier that reaches back furthest; of several, the finest.
   const scored = summed.reduce((a, b) => (b.firstMs + stepOf(b.tier) < a.firstMs ? b : a)).tier
   const tally = new Tally()
   const isSame = scored === RAW && summed.some((s) => s.tier === SECOND) && isOneASecond(copy, summed)
   for (const { tier } of summed) {
     if (isSame && tier === SECOND) continue
-    for (let from = beginOf(copy.span, tier); from < copy.span.toMs; from += STRETCH_MS) {
-      const last = Math.min(from + STRETCH_MS, copy.span.toMs) - 1
+    for (let from = beginOf(copy.span, tier); from < copy.span.toMs; from += PIECE_MS) {
+      const last = Math.min(from + PIECE_MS, copy.span.toMs) - 1
       blocks.eachJobs(tier, from, last, (_, keys, rpcs) => tally.add(tier, keys, rpcs, tier === scored))
       await copy.breathe(0)
     }
@@ -220,7 +223,9 @@ export async function chooseFit(
     } else if (rank(slot) !== Infinity) break
   }
   return {
-    ...{ left, summed: new Set(summed.map((s) => s.tier)), whole: Uint32Array.from(chosen).sort() },
+    left,
+    summed: new Set(summed.map((s) => s.tier)),
+    whole: Uint32Array.from(chosen).sort(),
     others: slots.length - chosen.length,
   }
 }

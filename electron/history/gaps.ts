@@ -1,11 +1,11 @@
-/** Stretches of a cluster's past without any sample, and why as far as the history tells. */
+/** Ranges of a cluster's history without samples, with the reason as far as it is recorded. */
 import type { Database } from 'better-sqlite3'
 import type { BlockReader } from './block-reader.ts'
 import { cadenceOf, isHole, missingFrom } from './parts.ts'
 import type { HistoryReader } from './reader.ts'
 import { stepOf, tierNumber } from './tiers.ts'
 
-/** Instants that are looked at for gaps: finer ones than a chart of the span could show. */
+/** Most instants that are examined for gaps; shorter gaps are not visible in a chart of the span. */
 const INSTANTS_MAX = 10_000
 const GAPS_MAX = 1000
 /** A connection is reported as lost a little before or after the last sample. */
@@ -16,8 +16,9 @@ type Gap = ReturnType<HistoryReader['gaps']>[number]
 export function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromMs: number, toMs: number): Gap[] {
   const tier = tierNumber(blocks.tierFor(fromMs, toMs, INSTANTS_MAX))
   const inside = blocks.instants(tier, fromMs, toMs)
-  const [before, after] = [blocks.beside(tier, fromMs, 'before'), blocks.beside(tier, toMs, 'after')]
-  // What lies outside counts only as the other end of a gap.
+  const before = blocks.beside(tier, fromMs, 'before')
+  const after = blocks.beside(tier, toMs, 'after')
+  // Instants outside the range count only as ends of a gap.
   const instants = [...(before === undefined ? [] : [before]), ...inside, ...(after === undefined ? [] : [after])]
   const all = Float64Array.from(instants)
   const cadence = cadenceOf(inside.length > 1 ? inside : Float64Array.from(instants.slice(0, 1)), stepOf(tier))
@@ -31,9 +32,11 @@ export function gapsOf(db: Database, cluster: number, blocks: BlockReader, fromM
     .pluck()
   const out: Gap[] = []
   for (let i = 1; i < instants.length && out.length < GAPS_MAX; i++) {
-    const [a, b] = [instants[i - 1] as number, instants[i] as number]
+    const a = instants[i - 1] as number
+    const b = instants[i] as number
     if (!isHole(all, i, missing)) continue
-    const [from, to] = [Math.max(fromMs, a + cadence), Math.min(toMs, b)]
+    const from = Math.max(fromMs, a + cadence)
+    const to = Math.min(toMs, b)
     if (to <= from) continue
     const wasStarted = begun.get(cluster, Math.round(a), Math.round(b + NEAR_MS)) !== undefined
     const text = lost.get(Math.round(a - NEAR_MS), Math.round(b), cluster) as string | undefined

@@ -1,6 +1,6 @@
 /**
- * The history at the size of a large cluster: what it takes in a second with the coarser tiers being made, beside plain rows of the same
- * values; a day of 12 servers (48 OSTs, 400 jobs at work) at screen resolution; one instant of 10,000 jobs.
+ * Benchmarks of the history at the size of a large cluster: ingest rate while the coarser tiers are made, compared with plain rows
+ * of the same values; a day of 12 servers (48 OSTs, 400 active jobs) at screen resolution; one instant of 10,000 jobs.
  */
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,11 +26,19 @@ const facts = (jobId: string): JobFacts => ({ jobId, user: `u${jobId.length}`, a
 const jobsOf = (n: number, at: number): JobSample[] =>
   Array.from({ length: n }, (_, i) => ({
     jobId: `${4000 + i}.solve.u${i % 97}`,
-    ...{ rpcs: 1 + ((i * 31 + at) % 900), readBps: i * 1e5, writeBps: at * 1e3, throttled: 0, record: i - n / 2 },
+    rpcs: 1 + ((i * 31 + at) % 900),
+    readBps: i * 1e5,
+    writeBps: at * 1e3,
+    throttled: 0,
+    record: i - n / 2,
     mdops: i % 7,
   }))
 const targets: TargetSample[] = Array.from({ length: 48 }, (_, i) => ({
-  ...{ target: `t-OST${i}`, node: `oss${i >> 2}`, rpcs: 900 + i, serviceMs: 2 + i / 48, queued: i },
+  target: `t-OST${i}`,
+  node: `oss${i >> 2}`,
+  rpcs: 900 + i,
+  serviceMs: 2 + i / 48,
+  queued: i,
 }))
 const sums: ClusterSample = { rpcs: 44_000, readBps: 1e9, writeBps: 2e9, serviceMs: 2.5, queued: 90, rules: 12 }
 
@@ -44,7 +52,10 @@ function open(): History {
 const INGEST_JOBS = 2000
 const INGEST_SAMPLES = 400
 
-/** Samples of series a second, five of the cluster a second of its time; every 20 s of it the background has its turn. */
+/**
+ * Samples of series ingested per second, five cluster samples per emulated second; the background work runs every 20 emulated
+ * seconds.
+ */
 function ingest(now: () => number): number {
   const history = open()
   const jobs = Array.from({ length: 10 }, (_, k) => jobsOf(INGEST_JOBS, k))
@@ -59,7 +70,7 @@ function ingest(now: () => number): number {
   return rate
 }
 
-/** The same values as one row a sample, in transactions of a second, without means or coarser tiers. */
+/** The same values as one row per sample, in transactions of a second, without means or coarser tiers. */
 function rows(now: () => number): number {
   const db = new Database(newFile())
   db.pragma('journal_mode = WAL')
@@ -85,7 +96,7 @@ function rows(now: () => number): number {
   return rate
 }
 
-/** A day as the background leaves it: samples every ten seconds are as good as more for the coarser tiers. */
+/** A day after the background work; the coarser tiers need no more than a sample every ten seconds. */
 let day: HistoryReader | undefined
 function aDay(): HistoryReader {
   if (day) return day
@@ -97,7 +108,7 @@ function aDay(): HistoryReader {
   return (day = history.reader())
 }
 
-/** What a view draws of a day: the cluster's line, every target, the eight largest jobs. */
+/** Queries of a view of one day: the cluster's line, every target, the eight largest jobs. */
 function query(now: () => number): number {
   const reader = aDay()
   const span = { fromMs: T0, toMs: T0 + DAY_MS }
@@ -135,7 +146,7 @@ const spentMs = (): number => {
 }
 
 const RECORDED = 40
-/** One sample of so many jobs a second, taken and written, ms of processor time each; names are known by then. */
+/** CPU time to take and write one sample of so many jobs, ms; a sample a second, names already known. */
 function recorded(_: unknown, jobs: number): number {
   const history = open()
   const samples = Array.from({ length: 5 }, (_, k) => jobsOf(jobs, k))
@@ -149,7 +160,7 @@ function recorded(_: unknown, jobs: number): number {
   return ms
 }
 
-/** The longest piece of making the coarser tiers of five minutes of 10,000 jobs. */
+/** Longest piece of background work for the coarser tiers of five minutes of 10,000 jobs. */
 function longestPiece(): number {
   const history = open()
   const jobs = Array.from({ length: 5 }, (_, k) => jobsOf(10_000, k))
@@ -172,7 +183,9 @@ function longestPiece(): number {
 
 const DAYS = [1, 2, 4]
 let days: HistoryReader | undefined
-/** A day's query where so many days are kept: coarse samples, as the background leaves what is older than a day. */
+/**
+ * Query for one day in a history of so many days, with coarse samples only, as the background work leaves data older than a day.
+ */
 function dayOf(now: () => number, count: number): number {
   if (!days) {
     const history = open()
@@ -183,7 +196,7 @@ function dayOf(now: () => number, count: number): number {
     days = history.reader()
   }
   const reader = days
-  // The last of so many days: those before it are what there is to pass over.
+  // The last day, so that the earlier ones have to be skipped.
   const span = { fromMs: T0 + (count - 1) * DAY_MS, toMs: T0 + count * DAY_MS }
   const from = now()
   const line = reader.line('serviceMs', span, POINTS)
@@ -195,38 +208,61 @@ function dayOf(now: () => number, count: number): number {
 
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'history.ingest', unit: 'samples/s', run: ingest, baseline: rows, must: { least: 200_000 } },
+    id: 'history.ingest',
+    unit: 'samples/s',
+    run: ingest,
+    baseline: rows,
+    must: { least: 200_000 },
     note: '2,000 jobs, with means of a second and the coarser tiers',
     limit: 'SQLite writes its blocks; the rest is adding each value to its means and finding the series of a name.',
     runs: 5,
     beside: 'rows of better-sqlite3, raw alone',
   },
   {
-    ...{ id: 'history.growth', unit: 'exponent', must: { most: 1.2 } },
-    note: 'one sample a second taken and written with its means, over jobs; processor time; the bound is a wish of our own',
+    id: 'history.growth',
+    unit: 'exponent',
+    must: { most: 1.2 },
+    note: 'one sample a second taken and written with its means, over jobs; processor time; the bound is our own target',
     limit: 'Below 1 where what every sample costs, a transaction, is shared by more jobs.',
-    ...{ sizes: [1000, 3000, 10_000, 30_000], axis: 'size', runs: 5, cost: recorded },
+    sizes: [1000, 3000, 10_000, 30_000],
+    axis: 'size',
+    runs: 5,
+    cost: recorded,
   },
   {
-    ...{ id: 'history.longest-slice', unit: 'ms', must: { most: 20 }, run: longestPiece, runs: 5 },
-    note: 'longest piece of making the coarser tiers, 10,000 jobs; processor time; the bound is a wish of our own',
+    id: 'history.longest-slice',
+    unit: 'ms',
+    must: { most: 20 },
+    run: longestPiece,
+    runs: 5,
+    note: 'longest piece of making the coarser tiers, 10,000 jobs; processor time; the bound is our own target',
     limit: 'means of ten thousand jobs are packed and written in one piece',
   },
   {
-    ...{ id: 'history.day-query', unit: 'ms', run: query, must: { most: 50 } },
+    id: 'history.day-query',
+    unit: 'ms',
+    run: query,
+    must: { most: 50 },
     note: '24 h, 48 targets, 400 jobs, 1200 points',
     limit:
       'SQLite reads the blocks of a day; every job of every point is added up before it is known which are the largest.',
   },
   {
-    ...{ id: 'history.query.growth', unit: 'exponent', must: { most: 0.3 } },
-    note: 'a query of one day, over the days kept before it; 0 is independent of them; the bound is a wish of our own',
+    id: 'history.query.growth',
+    unit: 'exponent',
+    must: { most: 0.3 },
+    note: 'a query of one day, over the days kept before it; 0 is independent of them; the bound is our own target',
     limit: 'A day is found in an index by its time; only the depth of the index grows.',
-    ...{ sizes: DAYS, axis: 'size', cost: dayOf },
+    sizes: DAYS,
+    axis: 'size',
+    cost: dayOf,
   },
   {
-    ...{ id: 'history.step-10000-jobs', unit: 'ms', run: step, must: { most: 1 } },
-    note: 'one instant of 10,000 jobs; the bound is a wish of our own',
+    id: 'history.step-10000-jobs',
+    unit: 'ms',
+    run: step,
+    must: { most: 1 },
+    note: 'one instant of 10,000 jobs; the bound is our own target',
     limit: 'One block is read and its columns are laid over the bytes: nothing is done for each job but the copy.',
   },
 ]

@@ -43,7 +43,7 @@ function open(): History {
   return opened.value
 }
 
-/** The file's rows, after the history let go of it. */
+/** Rows of the file, after the history is closed. */
 function rows(sql: string): unknown[] {
   history.close()
   const db = new Database(file, { readonly: true })
@@ -149,7 +149,7 @@ describe('rules', () => {
       { server: 'oss1', name: 'b', rate: 20, since: NOW, until: NOW + 300 },
       { server: 'oss2', name: 'a', rate: 10, since: NOW, until: null },
       { server: 'oss1', name: 'a', rate: 15, since: NOW + 200, until: NOW + 300 },
-      // It moved to the first place of the list.
+      // Moved to the first position of the list.
       { server: 'oss1', name: 'b', rate: 20, since: NOW + 300, until: null },
     ])
   })
@@ -200,7 +200,7 @@ describe('the audit of an emulated source', () => {
   })
 })
 
-describe('a rule that stands longer than anything is kept', () => {
+describe('a rule in force longer than the retention', () => {
   it('stays in the history until it ends, and an hour more', () => {
     const opened = History.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)

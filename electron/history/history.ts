@@ -1,12 +1,12 @@
 /**
- * The history: samples, rules, decisions, events and the audit of one source after the other, in SQLite.
+ * History: samples, rules, decisions, events and the audit of consecutive sources, in SQLite.
  *
- * What comes gathers in memory and is written at least once a second in one transaction; the audit is written at once, before the
- * command it announces. Samples are written as taken and as means of a second; the store makes the coarser tiers of them in the
- * background. What cannot be written waits, up to a bound, for the next second.
+ * Data is buffered in memory and written at least once a second in one transaction; the audit is written at once, before the
+ * command it announces. Samples are written as taken and as means of a second; the store derives the coarser tiers in the
+ * background. Data that cannot be written is kept, up to a limit, for the next second.
  */
 import { dirname, join } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import type { Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Decision } from '#core/control/controller.ts'
@@ -20,17 +20,180 @@ import { IoTable, type BrwRecord, type BrwSample, type TimeoutRecord, type Timeo
 import { LdlmTable, type LdlmRecord, type LdlmSample } from './ldlm-table.ts'
 import { LedgerTables, type MovesQuery } from './ledger-tables.ts'
 import { jobRows, targetRows, type JobRow, type TargetRow } from './one-series.ts'
-import { Pending } from './pending.ts'
 import type { HistoryReader } from './reader.ts'
 import { writeRecording, type WrittenRecording } from './recording.ts'
 import { Recordings } from './recordings.ts'
 import type { ClusterSample, EventRecord, JobFacts, JobSample, MoveRecord, TargetSample } from './records.ts'
-import { RuleFollower } from './rule-follower.ts'
 import { SampleWriter } from './sample-writer.ts'
 import { SeriesNames } from './series-names.ts'
-import { endOpenRules, prepareStatements, type Statements } from './statements.ts'
 import { HistoryStore, type StoreUsage, type Writer } from './store.ts'
 import { tierNumber, tierOf } from './tiers.ts'
+import type { BlockTable, StoredBlock } from './block-table.ts'
+
+// Buffer of pending writes: names, blocks and everything else, written together in one transaction. While the disk accepts none
+// they are kept, up to a limit; the oldest samples are dropped first, names never.
+
+const WRITES_MAX = 20_000
+const BLOCK_BYTES_MAX = 64 * 2 ** 20
+
+const isFull = (e: unknown): boolean => e instanceof Error && 'code' in e && e.code === 'SQLITE_FULL'
+
+const bytesOf = (b: StoredBlock | undefined): number => (b ? b.lead.length + b.rest.length : 0)
+
+class Pending {
+  readonly #names: (() => void)[] = []
+  readonly #writes: (() => void)[] = []
+  readonly #blocks: StoredBlock[] = []
+  #bytes = 0
+  #isWriting = false
+
+  /** Queues the row of a name; a name that is found during a flush is written at once, and again if that is rolled back. */
+  name(write: () => void): void {
+    this.#names.push(write)
+    if (this.#isWriting) write()
+  }
+
+  write(write: () => void): void {
+    this.#writes.push(write)
+    if (this.#writes.length > WRITES_MAX) this.#writes.shift()
+  }
+
+  block(block: StoredBlock): void {
+    this.#blocks.push(block)
+    this.#bytes += bytesOf(block)
+    while (this.#bytes > BLOCK_BYTES_MAX) this.#bytes -= bytesOf(this.#blocks.shift())
+  }
+
+  get isEmpty(): boolean {
+    return this.#names.length === 0 && this.#writes.length === 0 && this.#blocks.length === 0
+  }
+
+  /** Bytes of the pending blocks. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /**
+   * Writes everything.
+   *
+   * @param makeRoom  called when the disk is full; returns true if it freed space.
+   * @throws          if the disk does not accept it.
+   */
+  flush(db: Database, table: BlockTable, makeRoom: () => boolean): void {
+    if (this.isEmpty) return
+    const all = db.transaction(() => {
+      for (const write of [...this.#names]) write()
+      for (const block of this.#blocks) table.put(block)
+      for (const write of this.#writes) write()
+    })
+    this.#isWriting = true
+    try {
+      all()
+    } catch (e) {
+      if (!isFull(e) || !makeRoom()) throw e
+      all()
+    } finally {
+      this.#isWriting = false
+    }
+    this.#names.length = 0
+    this.#writes.length = 0
+    this.#blocks.length = 0
+    this.#bytes = 0
+  }
+}
+
+// Tracks the rules of servers: one row per rule and period, from its first reading to its last.
+
+interface Open {
+  id: number
+  readonly rate: number
+  readonly conditions: string
+  /** Position in match order: it decides which of two matching rules applies to a job. */
+  readonly position: number
+}
+
+type Value = string | number | null
+
+class RuleFollower {
+  readonly #source: number
+  readonly #insert: Statement<Value[]>
+  readonly #close: Statement<Value[]>
+  /** By server, then queue, CPT and name. */
+  readonly #open = new Map<string, Map<string, Open>>()
+
+  constructor(db: Database, source: number) {
+    this.#source = source
+    this.#insert = db.prepare(
+      `INSERT INTO rule (source, server, queue, cpt, position, name, conditions, rate, from_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#close = db.prepare('UPDATE rule SET to_ms = ? WHERE id = ?')
+  }
+
+  /** Returns the writes for one reading of one server. */
+  follow(at: number, server: string, rules: readonly RuleLine[]): (() => void)[] {
+    const before = this.#open.get(server)
+    const now = new Map<string, Open>()
+    const changes: (() => void)[] = []
+    rules.forEach((r, position) => {
+      const key = `${r.queue}\u0000${r.cpt}\u0000${r.name}`
+      const open = before?.get(key)
+      before?.delete(key)
+      if (open?.rate === r.rate && open.conditions === r.conditions && open.position === position) {
+        now.set(key, open)
+        return
+      }
+      if (open) changes.push(() => this.#close.run(at, open.id))
+      const row: Open = { id: 0, rate: r.rate, conditions: r.conditions, position }
+      now.set(key, row)
+      const { queue, cpt, name, conditions, rate } = r
+      changes.push(() => {
+        const made = this.#insert.run(this.#source, server, queue, cpt, position, name, conditions, rate, at)
+        row.id = Number(made.lastInsertRowid)
+      })
+    })
+    for (const gone of before?.values() ?? []) changes.push(() => this.#close.run(at, gone.id))
+    this.#open.set(server, now)
+    return changes
+  }
+}
+
+// Prepared writes of everything except samples, rules and names.
+
+type Write = Statement<(string | number | null)[]>
+
+interface Statements {
+  readonly source: Write
+  readonly decision: Write
+  readonly event: Write
+  readonly move: Write
+  readonly state: Write
+  readonly forgetStates: Write
+}
+
+function prepareStatements(db: Database): Statements {
+  const prepare = (sql: string): Write => db.prepare(sql)
+  return {
+    source: prepare('INSERT INTO source (kind, cluster, detail, started_ms, cluster_id) VALUES (?, ?, ?, ?, ?)'),
+    decision: prepare('INSERT OR REPLACE INTO decision VALUES (?, ?, ?, ?, ?, ?)'),
+    // Two batches may contain the same second: its moves are added up.
+    move: prepare(
+      `INSERT INTO adaptbf_moves VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET tokens = tokens + excluded.tokens`,
+    ),
+    state: prepare('INSERT OR REPLACE INTO adaptbf_state VALUES (?, ?, ?, ?)'),
+    forgetStates: prepare('DELETE FROM adaptbf_state WHERE cluster = ?'),
+    event: prepare('INSERT INTO event (source, at_ms, kind, level, subject, text, place) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+  }
+}
+
+/** Ends the rules that were in force when the last source of a cluster ended: they are known only until its newest sample. */
+function endOpenRules(db: Database, cluster: number, newestMs: number | undefined): void {
+  db.prepare(
+    `UPDATE rule SET to_ms = max(from_ms, ?) WHERE to_ms IS NULL
+     AND source IN (SELECT id FROM source WHERE cluster_id = ?)`,
+  ).run(newestMs ?? 0, cluster)
+}
 
 const PRUNE_MS = 60_000
 
@@ -38,7 +201,7 @@ const NO_HISTORY = 'HISTORY_OFF'
 
 const withoutHistory = ({ what, why }: Failure): Failure => ({
   code: NO_HISTORY,
-  what: 'The console runs without a history: what is sampled now is gone when it ends',
+  what: 'The console runs without a history: samples are lost when it ends',
   why: why === undefined ? what : `${what}: ${why}`,
   unaffected: 'Clusters are sampled and shown, and rules of Sluice can be stopped.',
   next: 'Free space, or make the data folder writable, then start Sluice again.',
@@ -68,7 +231,7 @@ type Table =
       | 'eviction'
     )
 
-/** One source: its keys, and what follows it. */
+/** Current source: its keys and trackers. */
 interface Present {
   readonly id: number
   readonly cluster: number
@@ -82,7 +245,7 @@ interface Present {
 
 export class History implements Writer {
   readonly #store: HistoryStore
-  /** Whether closing it closes the file. */
+  /** Set if closing it closes the file. */
   readonly #isOwner: boolean
   readonly #pending = new Pending()
   readonly #ledger: LedgerTables
@@ -113,8 +276,9 @@ export class History implements Writer {
   }
 
   /**
-   * Opens the file, or a history in memory where the disk is full, read-only or out of reach: a console must start, show and stop all
-   * the same. `notice` says so. Failures: those of `openHistory` that are about which file it is, and who uses it.
+   * Opens the file, or a history in memory if the disk is full, read-only or unreachable: a console must be able to start, show
+   * and stop in any case. `notice` reports it. Failures: those of `openHistory` about the identity of the file or another user of
+   * it.
    */
   static openOrWithout(file: string, nowMs: number): Result<History> {
     const opened = History.open(file, nowMs)
@@ -123,13 +287,13 @@ export class History implements Writer {
     return store.ok ? ok(History.on(store.value)) : store
   }
 
-  /** Of a store that is open already; closing it closes the store. */
+  /** Creates a history on an open store; closing it closes the store. */
   static on(store: HistoryStore): History {
     return new History(store, true)
   }
 
   /**
-   * For a source beside this one, in the same file: it is one program's, and what is written comes in turns. Close it before
+   * Creates a history for another concurrent source in the same file and process; their writes are serialized. Close it before
    * this one.
    */
   beside(): History {
@@ -140,7 +304,7 @@ export class History implements Writer {
     return this.#store.file
   }
 
-  /** What the operator should know of the file, from when it was opened. */
+  /** Message for the operator from opening the file. */
   get notice(): Failure | undefined {
     const { notice } = this.#store
     return this.#isOwner || notice?.code === NO_HISTORY ? notice : undefined
@@ -162,12 +326,12 @@ export class History implements Writer {
     return this.#newestMs ?? this.#present?.startedMs ?? 0
   }
 
-  /** Everything recorded from now on belongs to this source. */
+  /** Starts a source; everything recorded afterwards belongs to it. */
   beginSource(kind: 'LIVE' | 'EMULATED', cluster: string, detail: string, startedMs: number): void {
     this.#present?.samples.endSecond()
     this.flush()
     const { db, upkeep, freeKeys } = this.#store
-    // What was sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
+    // Commands sent to real servers must be on record even after a power cut; an emulated cluster ends with its process.
     if (kind === 'LIVE') db.pragma('synchronous = FULL')
     const at = Math.round(startedMs)
     this.#newestMs = undefined
@@ -179,7 +343,12 @@ export class History implements Writer {
       const source = Number(this.#sql.source.run(kind, cluster, detail, at, id).lastInsertRowid)
       const names = new SeriesNames(db, id, freeKeys, (write) => this.#pending.name(write))
       return {
-        ...{ id: source, cluster: id, name: cluster, kind, startedMs: at, names },
+        id: source,
+        cluster: id,
+        name: cluster,
+        kind,
+        startedMs: at,
+        names,
         samples: new SampleWriter(id, names, (block) => this.#pending.block(block)),
         rules: new RuleFollower(db, source),
       }
@@ -187,10 +356,10 @@ export class History implements Writer {
   }
 
   /**
-   * Takes one sample of the cluster; it is on disk within about a second.
+   * Records one sample of the cluster; it is on disk within about a second.
    *
    * @param sums  of the whole cluster; without them they are gaps.
-   * @throws      when the disk does not take what waits: then it goes on waiting.
+   * @throws      if the disk does not accept the pending data, which is then kept.
    */
   record(
     atMs: number,
@@ -205,7 +374,7 @@ export class History implements Writer {
     if (at - this.#lastFlushMs >= 1000 || at < this.#lastFlushMs) this.#flushAt(at)
   }
 
-  /** Follows the rules of one server: a rule is a row from the reading that first saw it so to the last. */
+  /** Records the rules of one server: one row per rule and period, from its first reading to its last. */
   recordRules(atMs: number, server: string, rules: readonly RuleLine[]): void {
     for (const write of this.#begun.rules.follow(Math.round(atMs), server, rules)) this.#pending.write(write)
   }
@@ -226,23 +395,24 @@ export class History implements Writer {
     })
   }
 
-  /** Takes what moved between jobs; moves of one second, pair and kind add up. */
+  /** Records moves between jobs; moves of one second, pair and kind are added up. */
   recordMoves(moves: readonly MoveRecord[], facts: (id: string) => JobFacts): void {
     const { id, names } = this.#begun
     this.#pending.write(() => {
       for (const { atMs, target, node, lender, borrower, kind, tokens } of moves) {
-        const [from, to] = [names.job(lender, atMs, facts), names.job(borrower, atMs, facts)]
+        const from = names.job(lender, atMs, facts)
+        const to = names.job(borrower, atMs, facts)
         this.#sql.move.run(id, Math.round(atMs), names.target(target, node), from, to, kind, tokens)
       }
     })
   }
 
-  /** What moved on targets of the present source, newest first; what is not written yet is not among it. */
+  /** Moves on targets of the current source, newest first; without those that are still pending. */
   moves(query: MovesQuery): MoveRecord[] {
     return this.#ledger.moves(this.source, query)
   }
 
-  /** Takes what a server's lock namespaces counted at one reading. */
+  /** Records the lock namespace counters of one reading of a server. */
   recordLdlm(atMs: number, node: string, namespaces: readonly LdlmRecord[]): void {
     const { id } = this.#begun
     this.#pending.write(() => {
@@ -250,13 +420,13 @@ export class History implements Writer {
     })
   }
 
-  /** Readings of a lock namespace of the present source, oldest first; the empty name: of servers as a whole. */
+  /** Readings of a lock namespace of the current source, oldest first; the empty name selects those of whole servers. */
   ldlmSeries(namespace: string, fromMs: number, toMs: number, limit = 100_000): LdlmSample[] {
     this.flush()
     return this.#ldlm.series(this.source, namespace, fromMs, toMs, limit)
   }
 
-  /** Takes what the disks of a server's targets did between two readings. */
+  /** Records the disk I/O of a server's targets between two readings. */
   recordBrw(atMs: number, node: string, targets: readonly BrwRecord[]): void {
     const { names } = this.#begun
     const keyed = targets.map((t) => [names.target(t.target, node), t] as const)
@@ -265,7 +435,7 @@ export class History implements Writer {
     })
   }
 
-  /** Takes how long the services of a server expect to take. */
+  /** Records the service time estimates of a server. */
   recordTimeouts(atMs: number, node: string, services: readonly TimeoutRecord[]): void {
     const { cluster } = this.#begun
     this.#pending.write(() => {
@@ -273,22 +443,22 @@ export class History implements Writer {
     })
   }
 
-  /** The newest reading of a target's disk in (fromMs, toMs] that is written already. */
+  /** Latest written reading of a target's disk in (fromMs, toMs]. */
   brwAt(target: string, fromMs: number, toMs: number): BrwSample | undefined {
     return this.#io.brwAt(this.cluster, target, fromMs, toMs)
   }
 
-  /** The newest estimates of a server in (fromMs, toMs] that are written already. */
+  /** Latest written estimates of a server in (fromMs, toMs]. */
   timeoutsAt(node: string, fromMs: number, toMs: number): TimeoutSample[] {
     return this.#io.timeoutsAt(this.cluster, node, fromMs, toMs)
   }
 
-  /** Takes the state of a controller; the one before it is replaced. */
+  /** Stores the state of a controller, replacing the previous one. */
   keepControllerState(cluster: string, target: string, atMs: number, state: string): void {
     this.#pending.write(() => this.#sql.state.run(cluster, target, Math.round(atMs), state))
   }
 
-  /** The state of a controller as last written, of any source of that cluster. */
+  /** Last written state of a controller, of any source of that cluster. */
   controllerState(cluster: string, target: string): { readonly atMs: number; readonly state: string } | undefined {
     return this.#ledger.state(cluster, target)
   }
@@ -297,33 +467,33 @@ export class History implements Writer {
     this.#pending.write(() => this.#sql.forgetStates.run(cluster))
   }
 
-  /** Whether a frame of a view would be kept now: who makes frames for it need not make others. */
+  /** True if a frame of a view would be kept now, so that frames need not be built otherwise. */
   wantsFrame(view: string, atMs: number): boolean {
     return this.#frames.isDue(view, atMs)
   }
 
-  /** Keeps a frame of a view that has no samples of its own; more than one in five seconds are passed over. */
+  /** Keeps a frame of a view without samples of its own; at most one in five seconds. */
   keepFrame(view: string, atMs: number, frame: unknown): void {
     const write = this.#frames.keep(this.#begun.cluster, view, atMs, frame)
     if (write) this.#pending.write(write)
   }
 
-  /** Writes one audit record at once. @throws when it cannot be written: then nothing may be sent. */
+  /** Writes one audit record at once. @throws if it cannot be written: then nothing may be sent. */
   recordAudit(r: AuditRecord): void {
     this.#store.audit.append(this.#chain, r)
   }
 
-  /** Newest record of the present source's kind; its chain goes on from there. */
+  /** Newest record of the current source's chain, which is continued from there. */
   lastAudit(): AuditRecord | undefined {
     return this.#store.audit.last(this.#chain)
   }
 
-  /** Audit records of the present source's kind from a number on, oldest first. */
+  /** Audit records of the current source's chain starting at a number, oldest first. */
   audit(from: number, limit: number): AuditRecord[] {
     return this.#store.audit.read(this.#chain, from, limit)
   }
 
-  /** The hash that the first audit record still kept follows from. */
+  /** Hash that the first retained audit record chains to. */
   auditAnchor(): string {
     return this.#store.audit.anchor(this.#chain)
   }
@@ -332,27 +502,27 @@ export class History implements Writer {
     return this.#present?.kind ?? 'LIVE'
   }
 
-  /** How long a tier is kept; what is older goes at once. Failures: KEEP_OUT_OF_RANGE. */
+  /** Sets the retention of a tier; older data is deleted at once. Failures: KEEP_OUT_OF_RANGE. */
   setKeep(tier: TierId, keepMs: number): Result<undefined> {
     return this.#store.settings.setKeep(tierNumber(tier), keepMs)
   }
 
-  /** How large the file may become. Failures: QUOTA_OUT_OF_RANGE. */
+  /** Sets the size limit of the file. Failures: QUOTA_OUT_OF_RANGE. */
   setQuota(bytes: number): Result<undefined> {
     return this.#store.settings.setQuota(bytes)
   }
 
-  /** What the file holds, of all its clusters. */
+  /** Usage of the file, over all its clusters. */
   usage(): StoreUsage {
     return this.#store.usage()
   }
 
-  /** What was taken out and why, newest first. */
+  /** Deletions and their reasons, newest first. */
   evictions(limit?: number): Eviction[] {
     return this.#store.evictions.list(limit)
   }
 
-  /** What is kept of the present source's cluster, over all its starts. What waits to be written is written first if it can be. */
+  /** Reader of the current source's cluster, over all its sources. Pending data is written first if possible. */
   reader(): HistoryReader {
     try {
       this.flush()
@@ -363,7 +533,7 @@ export class History implements Writer {
     return new FileReader(db, this.cluster, { name: this.#present?.name ?? '', isOwner: false })
   }
 
-  /** The connection of the file, to read from it; what waits is written first if it can be. */
+  /** Connection of the file, for reading; pending data is written first if possible. */
   connection(): Database {
     try {
       this.flush()
@@ -373,12 +543,12 @@ export class History implements Writer {
     return this.#store.db
   }
 
-  /** Recordings beside the file; undefined for one in memory. */
+  /** Recordings beside the file; undefined for a history in memory. */
   get recordings(): Recordings | undefined {
     return this.file === ':memory:' ? undefined : new Recordings(join(dirname(this.file), 'recordings'))
   }
 
-  /** Writes a stretch of the present cluster into a file of its own. Failures: those of `writeRecording`. */
+  /** Writes a range of the current cluster into a separate file. Failures: those of `writeRecording`. */
   async writeRecording(span: Span, file: string): Promise<Result<WrittenRecording>> {
     try {
       this.flush()
@@ -389,34 +559,34 @@ export class History implements Writer {
     return writeRecording(this.#store.db, this.cluster, span, file)
   }
 
-  /** Does at once what the store does in the background: coarser tiers, retention, quota. */
+  /** Runs the background work of the store at once: coarser tiers, retention, quota. */
   settle(): void {
     this.flush()
     this.#store.upkeep.settle()
   }
 
-  /** Rows of a table, for reports and tests. */
+  /** Number of rows of a table, for reports and tests. */
   count(table: Table): number {
     this.flush()
     return Number(this.#store.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
   }
 
-  /** One job of the present source's cluster at every instant in [fromMs, toMs] that names it, oldest first. */
+  /** Samples of one job of the current source's cluster in [fromMs, toMs], oldest first. */
   jobSeries(jobId: string, tier: number, fromMs: number, toMs: number): JobRow[] {
     return jobRows(this.reader(), jobId, tierOf(tier), fromMs, toMs)
   }
 
-  /** The same of one target. */
+  /** Samples of one target. */
   targetSeries(target: string, tier: number, fromMs: number, toMs: number): TargetRow[] {
     return targetRows(this.reader(), target, tierOf(tier), fromMs, toMs)
   }
 
-  /** Whether all that was handed over is written: false between two flushes and while the disk takes nothing. */
+  /** True if all data is written: false between two flushes and while the disk accepts nothing. */
   get isOnDisk(): boolean {
     return this.#pending.isEmpty
   }
 
-  /** Writes everything that waits. @throws when the disk does not take it: then it goes on waiting. */
+  /** Writes all pending data. @throws if the disk does not accept it; it is kept then. */
   flush(): void {
     if (this.#pending.isEmpty) return
     const { db, blocks } = this.#store
@@ -424,7 +594,7 @@ export class History implements Writer {
     this.#present?.names.trim()
   }
 
-  /** Writes what waits and gives the file free. @throws like `flush`; the file is closed all the same. */
+  /** Writes pending data and closes the file. @throws like `flush`; the file is closed in any case. */
   close(): void {
     try {
       this.#present?.samples.endSecond()

@@ -95,7 +95,7 @@ describe('disk I/O and service estimates in the history', () => {
     history.close()
   })
 
-  it('take names of others as data', () => {
+  it('treat untrusted names as data', () => {
     const history = open()
     history.beginSource('LIVE', 'prod', '', NOW)
     const target = "x'; DROP TABLE brw_sample; --"

@@ -1,12 +1,12 @@
 /**
- * Disk I/O of targets (brw_stats) and service estimates (timeouts), one row a reading: how they are written and read back. They are read
- * about once a minute and kept for a day.
+ * Disk I/O of targets (brw_stats) and service estimates (timeouts), one row per reading: writing and reading them. They are
+ * sampled about once a minute and kept for a day.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import * as z from 'zod'
 import type { BrwBins } from '#core/lustre/brw-stats.ts'
 
-/** What the disk of a target did between two readings. */
+/** Disk I/O of a target between two readings. */
 export interface BrwRecord {
   readonly target: string
   readonly seconds: number
@@ -16,13 +16,13 @@ export interface BrwSample extends BrwRecord {
   readonly atMs: number
 }
 
-/** How long a service expects to take on one CPT, seconds. */
+/** Estimated service time on one CPT, seconds. */
 export interface TimeoutRecord {
   readonly service: string
   readonly cpt: number
   readonly current: number
   readonly worst: number
-  /** When it was worst, Unix seconds. */
+  /** Time of the worst value, Unix seconds. */
   readonly worstAtS: number
 }
 export interface TimeoutSample extends TimeoutRecord {
@@ -39,7 +39,7 @@ const binsOf = z.object({
   fragments: bins.optional(),
 })
 
-/** Bins as they are kept; undefined for text that is not of this form. */
+/** Parses stored bins; undefined if the text is not valid. */
 export function readBins(text: string): BrwBins | undefined {
   try {
     const read = binsOf.safeParse(JSON.parse(text)).data
@@ -103,7 +103,7 @@ export class IoTable {
       .run(cluster, node, r.service, r.cpt, Math.round(atMs), r.current, r.worst, r.worstAtS)
   }
 
-  /** The newest reading of a target in (fromMs, toMs]. */
+  /** Latest reading of a target in (fromMs, toMs]. */
   brwAt(cluster: number, target: string, fromMs: number, toMs: number): BrwSample | undefined {
     const row = this.#brwAt.get({ cluster, target, from: fromMs, to: toMs })
     return row === undefined ? undefined : brwOf(row as BrwRow)
@@ -114,7 +114,7 @@ export class IoTable {
     for (const row of this.#brwBetween.iterate({ cluster, from: fromMs, to: toMs })) yield brwOf(row as BrwRow)
   }
 
-  /** The newest reading of a server in (fromMs, toMs]: one row a service and CPT. */
+  /** Latest reading of a server in (fromMs, toMs]: one row per service and CPT. */
   timeoutsAt(cluster: number, node: string, fromMs: number, toMs: number): TimeoutSample[] {
     return (this.#timeoutsAt.all({ cluster, node, from: fromMs, to: toMs }) as TimeoutRow[]).map(timeoutOf)
   }

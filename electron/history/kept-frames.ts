@@ -1,6 +1,6 @@
 /**
- * Frames of views that keep no samples of their own (locks, metadata, tokens), so that they can be looked at later: one every five
- * seconds of the last hour, one a minute of the last day.
+ * Stored frames of views that keep no samples of their own (locks, metadata, tokens): one every five seconds of the last hour, one
+ * a minute of the last day.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { deflateSync, inflateSync } from 'node:zlib'
@@ -9,7 +9,7 @@ const EVERY_MS = 5000
 const DENSE_MS = 3_600_000
 const KEEP_MS = 24 * DENSE_MS
 const THIN_MS = 60_000
-/** Of a frame's JSON; a larger one is not kept. */
+/** Largest JSON of a frame that is kept. */
 const TEXT_MAX = 16 * 2 ** 20
 const PIECE = 200
 
@@ -18,7 +18,7 @@ export const packFrame = (frame: unknown): Buffer | undefined => {
   return text.length > TEXT_MAX ? undefined : deflateSync(text, { level: 1 })
 }
 
-/** The frame; undefined where the bytes are not those of one. */
+/** Decodes a frame; undefined if the bytes are not valid. */
 export function unpackFrame(data: Buffer): unknown {
   try {
     return JSON.parse(inflateSync(data, { maxOutputLength: 4 * TEXT_MAX }).toString()) as unknown
@@ -31,7 +31,7 @@ export class KeptFrames {
   readonly #put: Statement<(string | number | Buffer)[]>
   readonly #drop: Statement<number[]>
   readonly #thin: Statement<number[]>
-  /** By view; of one source. */
+  /** By view, for one source. */
   readonly #lastMs = new Map<string, number>()
 
   constructor(db: Database) {
@@ -39,7 +39,7 @@ export class KeptFrames {
     this.#drop = db.prepare(
       'DELETE FROM kept_frame WHERE id IN (SELECT id FROM kept_frame WHERE cluster = ? AND at_ms < ? LIMIT ?)',
     )
-    // The first of each minute stays.
+    // The first frame of each minute is kept.
     this.#thin = db.prepare(
       `DELETE FROM kept_frame WHERE id IN (SELECT id FROM kept_frame AS k WHERE cluster = ? AND at_ms < ? AND EXISTS (
          SELECT 1 FROM kept_frame AS e WHERE e.cluster = k.cluster AND e.view = k.view
@@ -47,13 +47,13 @@ export class KeptFrames {
     )
   }
 
-  /** Whether a frame of a view would be kept now. */
+  /** True if a frame of a view would be kept now. */
   isDue(view: string, atMs: number): boolean {
     const last = this.#lastMs.get(view)
     return last === undefined || atMs < last || atMs - last >= EVERY_MS
   }
 
-  /** What is to be written; undefined when the last one is younger than five seconds, or the frame too large. */
+  /** Returns the write for a frame; undefined if the last one is younger than five seconds, or the frame too large. */
   keep(cluster: number, view: string, atMs: number, frame: unknown): (() => void) | undefined {
     if (!this.isDue(view, atMs)) return undefined
     this.#lastMs.set(view, atMs)
@@ -61,12 +61,12 @@ export class KeptFrames {
     return data && (() => void this.#put.run(cluster, view.slice(0, 64), Math.round(atMs), data))
   }
 
-  /** The next source has a time of its own. */
+  /** Resets the times: the next source has its own clock. */
   reset(): void {
     this.#lastMs.clear()
   }
 
-  /** Takes a piece of what is past its time at `atMs` out. Returns whether there may be more. */
+  /** Deletes a batch of frames that are expired at `atMs`. Returns true if there may be more. */
   tidy(cluster: number, atMs: number): boolean {
     const at = Math.round(atMs)
     const dropped = this.#drop.run(cluster, at - KEEP_MS, PIECE).changes

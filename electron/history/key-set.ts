@@ -1,4 +1,4 @@
-/** Keys of series. Those of jobs are small numbers that go on by one, so that a byte each is quicker than a set. */
+/** Set of series keys. Keys of jobs are small consecutive numbers, so that a byte array is faster than a Set. */
 
 const DENSE = 2 ** 22
 

@@ -5,7 +5,7 @@ import { newFile, openAt } from '#tests/kits/electron/history/samples.ts'
 
 const historyUrl = new URL('./history.ts', import.meta.url).href
 
-/** Samples at the wall clock, says when each was handed over, and does what the background does all the time. */
+/** Samples at the wall clock, prints when each was recorded, and runs the background work all the time. */
 const writer = `
   import { History } from ${JSON.stringify(historyUrl)}
   const history = History.open(process.argv[1], Date.now()).value
@@ -42,9 +42,9 @@ it('a process killed at any moment loses at most one second; the file opens and 
     history.beginSource('EMULATED', 'demo', '', Date.now())
     const reader = history.reader()
     const raw = reader.keptOf('raw')
-    // The machine may be slow: what counts is what the process had handed over, and when.
+    // The machine may be slow: only what the process had recorded counts, and when.
     expect(last - (raw?.toMs ?? 0)).toBeLessThanOrEqual(1000)
-    // Seconds of which it left the samples alone have their means now.
+    // Seconds that were left as raw samples have their means now.
     expect(reader.keptOf('1s')?.toMs).toBe(Math.floor((raw?.toMs ?? 0) / 1000) * 1000)
     const n = reader.instants('raw', 0, Infinity).length
     expect(n).toBeGreaterThan(kept)

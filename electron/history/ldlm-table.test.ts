@@ -12,8 +12,16 @@ const HOUR = 3_600_000
 const NS = 'filter-t-OST0000_UUID'
 const facts = (jobId: string): JobFacts => ({ jobId, user: '', account: '', nodes: null })
 const record = (more: Partial<LdlmRecord> = {}): LdlmRecord => ({
-  ...{ namespace: NS, locks: 12, unused: 0, resources: 9, granted: 11, grants: 4.5, cancels: 0.25 },
-  ...{ limit: 3_276_799, timeouts: 0, contentions: null },
+  namespace: NS,
+  locks: 12,
+  unused: 0,
+  resources: 9,
+  granted: 11,
+  grants: 4.5,
+  cancels: 0.25,
+  limit: 3_276_799,
+  timeouts: 0,
+  contentions: null,
   ...more,
 })
 

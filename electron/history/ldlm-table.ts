@@ -1,12 +1,12 @@
 /**
- * Counters of lock namespaces by second: how they are written and read back. Taken once a second, they are kept for as long as
- * means of a second of everything else; a server that did not answer has no row, which is a gap.
+ * Counters of lock namespaces by second: writing and reading them. Sampled once a second and kept as long as the means of a
+ * second; a server that did not answer has no row, which is a gap.
  */
 import type { Database, Statement } from 'better-sqlite3'
 
-/** One reading of a namespace; null where its server does not say. Grants and cancels are locks a second. */
+/** One reading of a namespace; null where its server does not report it. Grants and cancels are locks a second. */
 export interface LdlmRecord {
-  /** Empty for what a server says of all its namespaces: then only `granted` is there. */
+  /** Empty for the total of a server's namespaces: then only `granted` is set. */
   readonly namespace: string
   readonly locks: number | null
   readonly unused: number | null
@@ -38,7 +38,7 @@ export class LdlmTable {
       `INSERT OR REPLACE INTO ldlm_sample
        SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM ldlm_namespace WHERE source = ? AND node = ? AND name = ?`,
     )
-    // A live cluster is one cluster however often the console was started; an emulated one is a world of its own each time.
+    // A live cluster is the same across starts of the console; an emulated one is new each time.
     const sources = `SELECT id FROM source WHERE id = :source OR kind = 'LIVE' AND (kind, cluster) =
       (SELECT kind, cluster FROM source WHERE id = :source)`
     this.#series = db.prepare(
@@ -54,9 +54,10 @@ export class LdlmTable {
     this.#sample.run(atMs, ...counts, source, node, r.namespace)
   }
 
-  /** Readings of a namespace in [fromMs, toMs], on whichever servers it was, oldest first. */
+  /** Readings of a namespace in [fromMs, toMs], from any server, oldest first. */
   series(source: number, namespace: string, fromMs: number, toMs: number, limit: number): LdlmSample[] {
-    const [from, to] = [Math.floor(fromMs), Math.ceil(toMs)]
+    const from = Math.floor(fromMs)
+    const to = Math.ceil(toMs)
     const rows = this.#series.all({ source, name: namespace, from, to, limit }) as Row[]
     return rows.map(({ at_ms: atMs, pool_limit, ...r }) => ({ ...r, atMs, limit: pool_limit }))
   }

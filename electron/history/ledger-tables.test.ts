@@ -10,7 +10,13 @@ const NOW = Date.UTC(2026, 0, 2)
 const HOUR = 3_600_000
 const facts = (jobId: string): JobFacts => ({ jobId, user: '', account: '', nodes: null })
 const move = (atMs: number, lender: string, borrower: string, more: Partial<MoveRecord> = {}): MoveRecord => ({
-  ...{ atMs, target: 'OST0', node: 'oss1', lender, borrower, kind: 'lend', tokens: 5 },
+  atMs,
+  target: 'OST0',
+  node: 'oss1',
+  lender,
+  borrower,
+  kind: 'lend',
+  tokens: 5,
   ...more,
 })
 

@@ -1,9 +1,9 @@
-/** Reads of the ledger of pairs and of the controllers' states. */
+/** Queries of the pair ledger and of controller states. */
 import type { Database, Statement } from 'better-sqlite3'
 import type { MoveRecord } from './records.ts'
 
 export interface MovesQuery {
-  /** Moves that this job lent or borrowed in; all by default. */
+  /** Only moves in which this job lent or borrowed; all by default. */
   readonly jobId?: string | undefined
   readonly target?: string | undefined
   /** Seconds that begin in [fromMs, toMs]. */
@@ -28,7 +28,7 @@ export class LedgerTables {
   readonly #state: Statement<string[]>
 
   constructor(db: Database) {
-    // A live cluster is one cluster however often the console was started; an emulated one is a world of its own each time.
+    // A live cluster is the same across starts of the console; an emulated one is new each time.
     const sources = `SELECT id FROM source WHERE id = :source OR kind = 'LIVE' AND (kind, cluster) =
       (SELECT kind, cluster FROM source WHERE id = :source)`
     const select = `SELECT at_ms, target.name AS target, target.node, a.job_id AS lender, b.job_id AS borrower, kind, tokens
@@ -44,7 +44,8 @@ export class LedgerTables {
   }
 
   moves(source: number, { jobId, target, fromMs, toMs, limit }: MovesQuery): MoveRecord[] {
-    const [from, to] = [Math.max(0, Math.floor(fromMs)), Math.floor(toMs)]
+    const from = Math.max(0, Math.floor(fromMs))
+    const to = Math.floor(toMs)
     const asked = { source, target: target ?? null, from, to, limit }
     const rows = (jobId === undefined ? this.#moves.all(asked) : this.#movesOf.all({ ...asked, job: jobId })) as Row[]
     return rows.map(({ at_ms, ...row }) => ({ atMs: at_ms, ...row }))

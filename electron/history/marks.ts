@@ -1,13 +1,13 @@
-/** Events and rules of a cluster, as a file keeps them. A file of others may hold anything: what is no event is passed over. */
+/** Events and rules of a cluster in a file. A file of another origin may hold anything: invalid events are skipped. */
 import type { Database, Statement } from 'better-sqlite3'
 import { mark, type Mark } from '#core/api/history.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import type { KeptRule } from './reader.ts'
-import { stoodWithin } from './rule-lengths.ts'
+import { inForceWithin } from './rule-durations.ts'
 
 const RULES_MAX = 100_000
 const TEXT_MAX = 2000
-/** Of a rule, whose conditions are no longer than the command that made it. */
+/** Longest text of a rule; its conditions are no longer than the command that created it. */
 const RULE_TEXT_MAX = 65_536
 const NAME_MAX = 512
 const CPT_MAX = 65_535
@@ -52,7 +52,7 @@ export class Marks {
     this.#events = db.prepare(`${event} AND at_ms > ? AND at_ms <= ? ORDER BY at_ms DESC, id DESC LIMIT ?`)
     this.#next = db.prepare(`SELECT min(at_ms) FROM event WHERE ${sources} AND at_ms > ?`).pluck()
     this.#previous = db.prepare(`SELECT max(at_ms) FROM event WHERE ${sources} AND at_ms < ?`).pluck()
-    const rule = `SELECT server, queue, cpt, position, name, conditions, rate, from_ms, to_ms FROM rule WHERE ${stoodWithin('source IN (SELECT id FROM source WHERE cluster_id = :cluster)')}`
+    const rule = `SELECT server, queue, cpt, position, name, conditions, rate, from_ms, to_ms FROM rule WHERE ${inForceWithin('source IN (SELECT id FROM source WHERE cluster_id = :cluster)')}`
     this.#rulesAt = db.prepare(
       `${rule} AND (to_ms IS NULL OR to_ms > :from) ORDER BY server, queue DESC, cpt, position LIMIT ${RULES_MAX}`,
     )
@@ -64,7 +64,12 @@ export class Marks {
     return rows.flatMap(({ at_ms: atMs, kind, level, subject, text, place }) => {
       const short = (s: string): string => s.slice(0, TEXT_MAX)
       const read = mark.safeParse({
-        ...{ atMs, kind, level, subject: short(subject), text: short(text), where: short(place) },
+        atMs,
+        kind,
+        level,
+        subject: short(subject),
+        text: short(text),
+        where: short(place),
       })
       return read.success ? [read.data] : []
     })

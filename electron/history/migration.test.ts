@@ -61,7 +61,7 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
   // 40 RPC/s, of which a job's bytes are not known; 30 at 2 ms and 10 at 6 ms are 3 ms.
   expect([0, 1, 3].map((c) => sums.columns[c]?.[0])).toEqual([40, NaN, 3])
   expect(reader.rulesAt(NOW - 1000).map((r) => r.name)).toEqual(['r'])
-  // It ended with the last sample of the start that saw it.
+  // Ended with the last sample of the source that saw it.
   expect(reader.rulesAt(NOW + 5000)).toEqual([])
   expect(reader.events(0, Infinity, 9).map((e) => e.text)).toEqual(['kept'])
   expect(history.moves({ fromMs: 0, toMs: Infinity, limit: 9 }).map((m) => [m.lender, m.borrower, m.tokens])).toEqual([
@@ -69,7 +69,7 @@ it('a file of version 3 becomes one of this version with everything in it; jobs 
   ])
   expect(history.ldlmSeries('ns', 0, Infinity)).toHaveLength(1)
   expect((['decision', 'audit', 'adaptbf_state', 'job'] as const).map((t) => history.count(t))).toEqual([1, 1, 1, 3])
-  // And it goes on from there: the second that was carried over is in the coarser tiers.
+  // Recording continues: the second that was carried over is in the coarser tiers.
   history.record(NOW + 120_000, [], [], facts0)
   history.settle()
   expect(history.jobSeries('7.cfd.u1', 2, 0, Infinity).at(-1)).toMatchObject({ atMs: NOW, record: 5 })

@@ -1,22 +1,22 @@
 /**
- * A new file of the history's tables. It is written beside its name and takes that name when it is whole: whatever ends it before
- * leaves nothing behind.
+ * Creates a file with the history's tables. It is written under a temporary name and renamed when complete: an interruption leaves
+ * nothing behind.
  */
 import Database from 'better-sqlite3'
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { takeName } from '../files/whole-file.ts'
+import { takeName } from '../files/atomic-file.ts'
 import { migrate } from './schema.ts'
 
-/** What the file is called where it fails. */
-export interface NewFileWords {
-  /** Begins its failures' codes: `<code>_EXISTS`, `<code>_FAILED`, `<code>_CANCELLED`. */
+/** Texts for failures of a new file. */
+export interface NewFileMessages {
+  /** Prefix of its failure codes: `<code>_EXISTS`, `<code>_FAILED`, `<code>_CANCELLED`. */
   readonly code: string
   /** `The recording was not written`. */
   readonly what: string
-  /** What to do where there is no room. */
+  /** Remedy for a full disk. */
   readonly next: string
 }
 
@@ -26,7 +26,7 @@ export interface NewFileOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Ends the writing of a file by what is said to the operator. */
+/** Aborts the writing of a file with a message for the operator. */
 export class Refusal extends Error {
   readonly result: Result<never>
 
@@ -36,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Gives a whole file its name; false: one took it meanwhile. @throws what the file system says. */
+/** Renames a complete file; false if the name was taken meanwhile. @throws errors of the file system. */
 function settle(part: string, file: string): boolean {
   const handle = openSync(part, 'r+')
   fsyncSync(handle)
@@ -45,22 +45,25 @@ function settle(part: string, file: string): boolean {
 }
 
 /**
- * Makes a file and has it filled; the folder is made, too.
+ * Creates a file and fills it; its folder is created too.
  *
- * @param fill  writes it; what it throws as a `Refusal` is what this returns.
- * @returns     what `fill` did, and the size. Failures: those of NewFileWords, and of `fill`.
+ * @param fill  writes it; a `Refusal` that it throws is returned as the failure.
+ * @returns     the result of `fill`, and the size. Failures: those of NewFileMessages, and of `fill`.
  */
 export async function writeNewFile<T>(
   file: string,
-  words: NewFileWords,
+  words: NewFileMessages,
   options: NewFileOptions,
   fill: (db: Database.Database) => Promise<T>,
 ): Promise<Result<{ readonly made: T; readonly bytes: number }>> {
   const { code, what } = words
   const taken = (): Result<never> =>
     fail({
-      ...{ code: `${code}_EXISTS`, what, why: `${file} is there already` },
-      ...{ unaffected: 'It was not changed.', next: 'Choose another name.' },
+      code: `${code}_EXISTS`,
+      what,
+      why: `${file} already exists`,
+      unaffected: 'It was not changed.',
+      next: 'Choose another name.',
     })
   if (existsSync(file)) return taken()
   const part = `${file}.${randomBytes(4).toString('hex')}.part`
@@ -82,11 +85,14 @@ export async function writeNewFile<T>(
   } catch (e) {
     if (e instanceof Refusal) return e.result
     if (options.signal?.aborted === true) {
-      return fail({ code: `${code}_CANCELLED`, what, why: 'it was cancelled', unaffected: 'Nothing was left of it.' })
+      return fail({ code: `${code}_CANCELLED`, what, why: 'it was cancelled', unaffected: 'No file was left.' })
     }
     return fail({
-      ...{ code: `${code}_FAILED`, what, why: e instanceof Error ? e.message : String(e), next: words.next },
-      unaffected: 'The history is as it was; nothing half-written was left.',
+      code: `${code}_FAILED`,
+      what,
+      why: e instanceof Error ? e.message : String(e),
+      next: words.next,
+      unaffected: 'The history is unchanged; no partial file was left.',
     })
   } finally {
     out?.close()

@@ -1,4 +1,4 @@
-/** One job or target over a span, instant by instant: for reports, tests and the text export. */
+/** Samples of one job or target over a span: for reports, tests and text export. */
 import type { TierId } from '#core/api/history.ts'
 import { JOB_COLUMNS, type Block, type HistoryReader } from './reader.ts'
 
@@ -15,18 +15,17 @@ export interface TargetRow {
   readonly queued: number | null
 }
 
-const [RPCS, RECORD, REST] = [
-  JOB_COLUMNS.indexOf('rpcs'),
-  JOB_COLUMNS.indexOf('record'),
-  JOB_COLUMNS.indexOf('recordRest'),
-]
+const RPCS = JOB_COLUMNS.indexOf('rpcs')
+const RECORD = JOB_COLUMNS.indexOf('record')
+const REST = JOB_COLUMNS.indexOf('recordRest')
 
 /** null for a gap. */
 export const gappy = (v: number | undefined): number | null => (v === undefined || Number.isNaN(v) ? null : v)
 
-/** Position of a key in a block; -1: it is not in it. */
+/** Position of a key in a block; -1 if absent. */
 export function positionOf(keys: Uint32Array, key: number): number {
-  let [low, high] = [0, keys.length - 1]
+  let low = 0
+  let high = keys.length - 1
   while (low <= high) {
     const mid = (low + high) >> 1
     const at = keys[mid] as number
@@ -37,7 +36,7 @@ export function positionOf(keys: Uint32Array, key: number): number {
   return -1
 }
 
-/** A job's record, exactly; null for a gap. */
+/** Exact record of a job; null for a gap. */
 export const recordAt = (block: Block, i: number): number | null => {
   const lead = block.columns[RECORD]?.[i]
   return gappy(lead === undefined ? undefined : lead + (block.columns[REST]?.[i] ?? 0))

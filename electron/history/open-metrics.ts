@@ -1,19 +1,19 @@
 /**
- * The newest values as OpenMetrics 1.0 text, for a Prometheus or VictoriaMetrics that a site has. Rates are gauges, as they are
- * measured; what is a gap, and what is older than a minute, has no line: a value that is not known is not told.
+ * Latest values as OpenMetrics 1.0 text, for the Prometheus or VictoriaMetrics of a site. Rates are gauges, as they are measured;
+ * gaps and values older than a minute are not exported.
  */
 import type { Eviction } from './evictions.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS, type Block, type HistoryReader } from './reader.ts'
 import type { StoreUsage } from './store.ts'
 
-/** Older than this the newest sample is not the present. */
+/** Age from which a sample is not current any more. */
 const STALE_MS = 60_000
 const LABEL_MAX = 256
 
 export interface MetricsOptions {
   /** Unix ms on the source's clock. */
   readonly nowMs: number
-  /** Jobs with the most RPC/s that are told of; the others would be series without end. */
+  /** Number of jobs that are exported, those with the highest RPC/s; all of them would be unbounded series. */
   readonly jobs: number
   readonly store?: { readonly usage: StoreUsage; readonly evictions: readonly Eviction[] } | undefined
 }
@@ -61,7 +61,7 @@ const JOB: Of<(typeof JOB_COLUMNS)[number]> = {
 
 type Labels = readonly (readonly [string, string])[]
 
-/** A label's value: names are text of others, of any characters. */
+/** Escapes a label value: names are untrusted text. */
 export const labelValue = (text: string): string =>
   text
     .slice(0, LABEL_MAX)
@@ -140,7 +140,7 @@ function storeLines({ usage, evictions }: NonNullable<MetricsOptions['store']>):
   return out
 }
 
-/** The text; without samples of the last minute it says nothing of the cluster. */
+/** Formats the metrics; without samples of the last minute those of the cluster are omitted. */
 export function openMetrics(reader: HistoryReader, { nowMs, jobs: limit, store }: MetricsOptions): string {
   const { cluster } = reader
   const out: string[] = []

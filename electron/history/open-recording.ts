@@ -1,20 +1,20 @@
 /**
- * Opens a file of the history to read it: a recording, or a history, also one that a console has open. A file may come from anywhere, so it
- * is opened in two steps. `checkFile` reads through all of it, which a hostile file can make take for ever: it is called where it can be
- * ended (electron/foreign). `openChecked` then opens the very file that was checked, and looks at its schema once more.
+ * Opens a history file for reading: a recording, or a history, also while a console has it open. A file may come from anywhere, so
+ * it is opened in two steps. `checkFile` reads all of it, which a hostile file can make take forever: it runs where it can be
+ * killed (electron/foreign). `openChecked` then opens exactly the file that was checked, and verifies its schema once more.
  */
 import Database from 'better-sqlite3'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import * as z from 'zod'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { stampOf } from '../files/stamp.ts'
+import { stampOf } from '../files/file-stamp.ts'
 import { FileReader } from './file-reader.ts'
 import { findDamage } from './open.ts'
 import { tableFault } from './own-tables.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
-/** How long a lock is waited for. */
+/** Lock timeout. */
 const LOCK_MS = 500
 const RECORDING_NEXT = 'Name a recording that Sluice wrote (.qosrec).'
 
@@ -27,9 +27,9 @@ const refused = (file: string, code: string, why: string, next: string): Failure
 })
 
 const damaged = (file: string, why: string): Failure =>
-  refused(file, 'RECORDING_DAMAGED', why, 'Get the file once more from where it was written.')
+  refused(file, 'RECORDING_DAMAGED', why, 'Get another copy of the file from its source.')
 
-/** The last instant that a date can name. */
+/** Latest instant that a Date can represent. */
 const LAST_MS = 8.64e15
 const NAME_MAX = 256
 const instant = z.number().min(0).max(LAST_MS)
@@ -39,15 +39,20 @@ const factsSchema = z.object({
   fromMs: instant,
   toMs: instant,
 })
-/** Clusters of one file. */
+/** Most clusters in one file. */
 const CLUSTERS_MAX = 10_000
-/** Columns of instants that are read. */
+/** Columns with instants. */
 const TIMES = [
-  ...['instant.at_ms', 'block.at_ms', 'event.at_ms', 'kept_frame.at_ms', 'rule.from_ms', 'rule.to_ms'],
+  'instant.at_ms',
+  'block.at_ms',
+  'event.at_ms',
+  'kept_frame.at_ms',
+  'rule.from_ms',
+  'rule.to_ms',
   'job.first_ms',
 ] as const
 
-/** Columns of names and sentences, and the most bytes that one of them has: a page of a view holds hundreds. */
+/** Columns with names and texts, and the largest size of each in bytes: a page of a view holds hundreds. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   job: ['job_id', 'user', 'account', 'exe'],
   target: ['name', 'node'],
@@ -56,7 +61,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 }
 const TEXT_MOST = 65_536
 
-/** What a recording is of; undefined for a history. */
+/** Facts of a recording; undefined for a history. */
 function factsOf(db: Database.Database): RecordingFacts | undefined {
   const text = db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(RECORDING) as string | undefined
   if (text === undefined) return undefined
@@ -68,13 +73,13 @@ function factsOf(db: Database.Database): RecordingFacts | undefined {
   }
 }
 
-/** A file that was read through and found to be one of Sluice's. */
+/** File that was read completely and is a valid history. */
 export const checkedFile = z.object({
   file: z.string(),
-  /** State that it was checked in. */
+  /** State at the time of the check. */
   state: z.string(),
   bytes: z.number(),
-  /** Of a recording. */
+  /** Only for a recording. */
   facts: factsSchema.optional(),
   clusters: z.array(z.object({ id: z.number(), kind: z.string(), name: z.string() })).max(CLUSTERS_MAX),
 })
@@ -83,11 +88,11 @@ export type CheckedFile = z.infer<typeof checkedFile>
 export interface OpenedFile {
   readonly checked: CheckedFile
   readonly db: Database.Database
-  /** Closes the connection, and removes the copy that was made for it. */
+  /** Closes the connection, and removes the copy if one was made. */
   readonly close: () => void
 }
 
-/** Where the header says whether a log is written beside the file, and what it says then. */
+/** Offset of the file format version in SQLite's header, and its value in WAL mode. */
 const LOG_AT = 18
 const WITH_LOG = 2
 
@@ -102,21 +107,21 @@ function hasLog(file: string): boolean {
 }
 
 /**
- * What must be the same when a checked file is opened. Of a history that a console may be writing to (it has a log, belongs to this user,
- * and nobody else may write to it) only which file it is: its contents change all the time.
+ * State that must be unchanged when a checked file is opened. For a history that a console may be writing to (WAL mode, owned by
+ * this user, not writable for others) only its identity: its contents change all the time.
  */
 function stateOf(file: string): string {
   const stat = statSync(file)
   const isOwn = stat.uid === (process.getuid?.() ?? stat.uid) && (stat.mode & 0o022) === 0
   if (isOwn && hasLog(file)) return `live ${stat.dev} ${stat.ino}`
-  // What lies in a log beside it belongs to its contents; an empty one is left by readers.
+  // A log beside the file belongs to its contents; readers leave an empty one.
   const logs = ['-wal', '-journal'].map((suffix) => file + suffix)
   return [file, ...logs]
     .map((name) => ((statSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0 ? stampOf(name) : ''))
     .join('; ')
 }
 
-/** Whether it is a history of this version, by its header and its schema; cheap. */
+/** Returns undefined if the header and schema are those of a history of this version; cheap. */
 function checkSchema(file: string, db: Database.Database): Failure | undefined {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
   const version = number('user_version')
@@ -125,7 +130,7 @@ function checkSchema(file: string, db: Database.Database): Failure | undefined {
   }
   if (version > SCHEMA_VERSION) {
     const why = `it was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION})`
-    return refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or bring this one up to date.')
+    return refused(file, 'RECORDING_NEWER', why, 'Open it with that Sluice, or update this one.')
   }
   if (version < SCHEMA_VERSION) {
     const why = `it is a history of an older Sluice (schema ${version})`
@@ -135,7 +140,7 @@ function checkSchema(file: string, db: Database.Database): Failure | undefined {
   return fault && damaged(file, fault.why)
 }
 
-/** Reads all of it: its pages, then the values that views rely on. */
+/** Reads all pages, then the values that views rely on. */
 function checkContents(file: string, db: Database.Database): Failure | undefined {
   const damage = findDamage(db, 0)
   if (damage !== undefined) return damaged(file, damage)
@@ -143,27 +148,27 @@ function checkContents(file: string, db: Database.Database): Failure | undefined
     const [table = '', column = ''] = name.split('.')
     return db.prepare(`SELECT 1 FROM ${table} WHERE ${column} NOT BETWEEN 0 AND ${LAST_MS} LIMIT 1`).get() !== undefined
   })
-  if (isOff) return damaged(file, 'it names instants that no clock has')
+  if (isOff) return damaged(file, 'it has invalid times')
   const isLong = Object.entries(TEXTS).some(
     ([table, columns]) =>
       db
         .prepare(`SELECT 1 FROM ${table} WHERE ${columns.map((c) => `octet_length(${c}) > ${TEXT_MOST}`).join(' OR ')}`)
         .get() !== undefined,
   )
-  if (isLong) return damaged(file, 'it has names that are longer than any can be')
+  if (isLong) return damaged(file, 'it has names that are too long')
   const clusters = Number(db.prepare('SELECT count(*) FROM cluster').pluck().get())
   return clusters > CLUSTERS_MAX ? damaged(file, `it has more than ${CLUSTERS_MAX} clusters`) : undefined
 }
 
-/** Runs `use` on a connection that only reads; what SQLite says of the file is a failure. */
+/** Runs `use` on a read-only connection; SQLite errors become failures. */
 function onFile<T>(file: string, use: (db: Database.Database) => Result<T>, keepOpen: boolean): Result<T> {
   if (!existsSync(file)) return fail(refused(file, 'RECORDING_GONE', 'there is no such file', 'Name another one.'))
   let db: Database.Database | undefined
   let isKept = false
   try {
-    // Reading from a pipe or a device could wait for ever.
+    // Reading from a pipe or a device could block forever.
     if (!statSync(file).isFile())
-      return fail(refused(file, 'RECORDING_UNREADABLE', 'it is no file', 'Name another one.'))
+      return fail(refused(file, 'RECORDING_UNREADABLE', 'it is not a regular file', 'Name another one.'))
     db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_MS })
     db.pragma('trusted_schema = OFF')
     db.pragma('cell_size_check = ON')
@@ -182,19 +187,19 @@ function sqliteFailure(file: string, e: unknown): Failure {
   if (code === 'SQLITE_NOTADB') return refused(file, 'RECORDING_FOREIGN', 'it is not a database', RECORDING_NEXT)
   if (code.startsWith('SQLITE_BUSY')) {
     const next = 'Close that Sluice, or let it write a recording.'
-    return refused(file, 'RECORDING_IN_USE', 'a Sluice that runs is using it', next)
+    return refused(file, 'RECORDING_IN_USE', 'a running Sluice is using it', next)
   }
   const why = e instanceof Error ? e.message : String(e)
-  // Also a schema that SQLite cannot read.
+  // Includes a schema that SQLite cannot read.
   if (/^SQLITE_(?:CORRUPT|ERROR|TOOBIG|MISMATCH)/.test(code)) return damaged(file, why)
-  return refused(file, 'RECORDING_UNREADABLE', why, 'Check the file and its rights.')
+  return refused(file, 'RECORDING_UNREADABLE', why, 'Check the file and its permissions.')
 }
 
 const changed = (file: string): Failure =>
   refused(file, 'FILE_CHANGED', 'it changed while it was being checked', 'Open it again when nothing writes to it.')
 
 /**
- * Reads a file through. A hostile one can make this take for ever: call it in a process that can be ended.
+ * Reads a file completely. A hostile one can make this take forever: call it in a process that can be killed.
  *
  * Failures: RECORDING_GONE, _UNREADABLE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE, FILE_CHANGED.
  */
@@ -216,7 +221,7 @@ export function checkFile(file: string): Result<CheckedFile> {
   return stateOf(file) === before ? checked : fail(changed(file))
 }
 
-/** Opens a file that was checked. Failures: those of `checkFile`, FILE_CHANGED when it is not the one that was checked. */
+/** Opens a checked file. Failures: those of `checkFile`, FILE_CHANGED if it is not the one that was checked. */
 export function openChecked(checked: CheckedFile): Result<OpenedFile> {
   const { file } = checked
   return onFile(
@@ -231,10 +236,10 @@ export function openChecked(checked: CheckedFile): Result<OpenedFile> {
 }
 
 /**
- * Reader of one cluster of an opened file, which is closed with it.
+ * Creates a reader of one cluster of an opened file, which is closed with it.
  *
  * @param cluster  its name; by default the one recorded, or the newest.
- * @returns        failure: RECORDING_EMPTY; then the file is closed.
+ * @returns        failure: RECORDING_EMPTY; the file is closed then.
  */
 export function readerOf(opened: OpenedFile, cluster?: string): Result<FileReader> {
   const { file, clusters } = opened.checked
@@ -242,7 +247,5 @@ export function readerOf(opened: OpenedFile, cluster?: string): Result<FileReade
   if (chosen)
     return ok(new FileReader(opened.db, chosen.id, { name: chosen.name, isOwner: true, close: () => opened.close() }))
   opened.close()
-  return fail(
-    refused(file, 'RECORDING_EMPTY', 'nothing is kept in it of that cluster', 'Name another cluster or file.'),
-  )
+  return fail(refused(file, 'RECORDING_EMPTY', 'it has no data of that cluster', 'Name another cluster or file.'))
 }

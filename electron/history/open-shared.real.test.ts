@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
 import { History } from './history.ts'
-import { readHere } from '#tests/kits/electron/foreign/here.ts'
+import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { facts, job, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
 
 const refused = (file: string): unknown => {
@@ -14,7 +14,7 @@ const refused = (file: string): unknown => {
   opened.value.close()
   return 'opened'
 }
-/** Records `n` seconds from one on. */
+/** Records `n` seconds starting at `from`. */
 function record(history: History, from: number, n: number): void {
   const jobs = Array.from({ length: 50 }, (_, k) => job(`${k}.a.u`, k))
   for (let s = from; s < from + n; s++) history.record(NOW + s * 1000, jobs, [target('T', s)], facts, { rpcs: s })
@@ -43,7 +43,7 @@ it('a history is read in another process and in a thread while the console write
   const text = `import { parentPort } from 'node:worker_threads'; ${body}; parentPort.postMessage(n)`
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(text)}`))
   expect((await once(worker, 'message'))[0]).toBe(60)
-  // Neither took the console's lock with it.
+  // The console's lock is still held.
   expect(refused(history.file)).toBe('HISTORY_IN_USE')
   record(history, 60, 5)
   expect(history.count('instant')).toBeGreaterThan(65)

@@ -22,7 +22,7 @@ const refused = (file: string): unknown => {
   opened.value.close()
   return 'opened'
 }
-/** Records `n` seconds from one on. */
+/** Records `n` seconds starting at `from`. */
 function record(history: History, from: number, n: number): void {
   const jobs = Array.from({ length: 50 }, (_, k) => job(`${k}.a.u`, k))
   for (let s = from; s < from + n; s++) history.record(NOW + s * 1000, jobs, [target('T', s)], facts, { rpcs: s })
@@ -36,7 +36,7 @@ function begun(): History {
 }
 const COUNT = 'SELECT count(*) FROM instant WHERE tier = 0'
 
-it('an excerpt is of one moment while the console goes on, and the log begins anew when it is done', async () => {
+it('an excerpt is consistent while the console continues, and the log restarts when it is done', async () => {
   const history = begun()
   const shared = openShared(history.file)
   if (!shared.ok) throw new Error(shared.error.why)
@@ -54,7 +54,7 @@ it('an excerpt is of one moment while the console goes on, and the log begins an
   expect(wrote).toBeGreaterThan(60)
   expect(db.inTransaction).toBe(false)
   expect(db.prepare(COUNT).pluck().get()).toBe(wrote)
-  // With nobody reading an old state the whole log can be written back.
+  // Without readers of an old snapshot the whole log can be checkpointed.
   const checkpoint = new Database(history.file)
   const [row] = checkpoint.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
   checkpoint.close()
@@ -75,7 +75,7 @@ it('a second console is turned away by whatever name it comes: link, hard link, 
   }
   record(history, 60, 1)
   history.close()
-  // And the other way about: who has it under one of two names has it alone.
+  // And the reverse: a history that is open under one of two hard links is exclusive.
   const hard = openAt(join(folder, 'hard.sqlite'))
   expect(refused(history.file)).toBe('HISTORY_IN_USE')
   expect(code(history.file)).toBe('HISTORY_IN_USE')

@@ -1,8 +1,8 @@
 /**
- * Opens a history to read it while a console has it open: for an export in a thread of its own, and for another process.
+ * Opens a history for reading while a console has it open: for an export thread, or another process.
  *
- * It is the console's own file, in a folder that is its user's alone, and was looked through when the console opened it: so its tables
- * are compared (a few milliseconds), and its pages are not read through (seconds). What is damaged meets whoever reads it as an error.
+ * It is the console's own file, in a private folder, and was checked when the console opened it: therefore only its tables are
+ * compared (a few milliseconds), and its pages are not read (seconds). Damage appears as a read error.
  */
 import Database from 'better-sqlite3'
 import { existsSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { tableFault } from './own-tables.ts'
 import { APPLICATION_ID, SCHEMA_VERSION } from './schema.ts'
 
-/** How long a lock is waited for: readers are only turned away while a log is being recovered or the file vacuumed. */
+/** Lock timeout: readers are refused only while a log is being recovered or the file vacuumed. */
 const LOCK_MS = 2000
 const CACHE_KIB = 16 * 1024
 
@@ -19,7 +19,8 @@ const refused = (file: string, code: string, why: string, next: string): Result<
 
 function check(file: string, db: Database.Database): Result<undefined> {
   const number = (name: string): number => Number(db.pragma(name, { simple: true }))
-  const [version, application] = [number('user_version'), number('application_id')]
+  const version = number('user_version')
+  const application = number('application_id')
   const other = 'Name the history of a console.'
   if (application !== APPLICATION_ID)
     return refused(file, 'HISTORY_FOREIGN', 'it is a database of another program', other)
@@ -29,7 +30,7 @@ function check(file: string, db: Database.Database): Result<undefined> {
   }
   if (version < SCHEMA_VERSION) {
     const why = `it is of an older Sluice (schema ${version})`
-    return refused(file, 'HISTORY_OLDER', why, 'Start the console whose history it is: it brings it up to date.')
+    return refused(file, 'HISTORY_OLDER', why, 'Start the console that owns it, which upgrades it.')
   }
   const fault = tableFault(db, SCHEMA_VERSION)
   return fault === undefined
@@ -38,10 +39,10 @@ function check(file: string, db: Database.Database): Result<undefined> {
 }
 
 /**
- * A connection that only reads, and never keeps the writer waiting: in WAL a reader has its own snapshot. While a transaction of it is
- * open the log cannot begin anew and grows by what is written meanwhile, so keep one for seconds, not for hours.
+ * Opens a read-only connection that never blocks the writer: in WAL mode a reader has its own snapshot. While it has a transaction
+ * open the log cannot restart and grows with every write, so keep one for seconds, not for hours.
  *
- * @returns  failures: HISTORY_GONE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE (an older Sluice has it), _UNREADABLE.
+ * @returns  failures: HISTORY_GONE, _FOREIGN, _NEWER, _OLDER, _DAMAGED, _IN_USE (by an older Sluice), _UNREADABLE.
  */
 export function openShared(file: string): Result<{ readonly db: Database.Database }> {
   if (!existsSync(file)) return refused(file, 'HISTORY_GONE', 'there is no such file', 'Name another one.')
@@ -61,8 +62,8 @@ export function openShared(file: string): Result<{ readonly db: Database.Databas
     const why = e instanceof Error ? e.message : String(e)
     if (code === 'SQLITE_NOTADB') return refused(file, 'HISTORY_FOREIGN', 'it is not a database', 'Name another one.')
     if (code.startsWith('SQLITE_BUSY')) {
-      return refused(file, 'HISTORY_IN_USE', 'a Sluice that shares it with nobody is using it', 'Close that one.')
+      return refused(file, 'HISTORY_IN_USE', 'a Sluice with an exclusive lock is using it', 'Close that one.')
     }
-    return refused(file, 'HISTORY_UNREADABLE', why, 'Check the file and its rights.')
+    return refused(file, 'HISTORY_UNREADABLE', why, 'Check the file and its permissions.')
   }
 }

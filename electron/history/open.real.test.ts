@@ -18,7 +18,7 @@ function open(file: string): History {
   return opened.value
 }
 
-/** Arguments by which another process runs `body` with History and the file at hand. */
+/** Arguments for another process that runs `body` with History and the file. */
 function child(file: string, body: string): string[] {
   const history = new URL('./history.ts', import.meta.url).href
   const code = `import { History } from ${JSON.stringify(history)}\nconst file = ${JSON.stringify(file)}\n${body}`

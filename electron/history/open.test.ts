@@ -19,7 +19,7 @@ function open(file: string): History {
   return opened.value
 }
 
-/** A closed history with enough in it to fill many pages. */
+/** A closed history that fills many pages. */
 function filled(): string {
   const file = newFile()
   const history = open(file)
@@ -46,7 +46,7 @@ describe('opening the history', () => {
     const file = filled()
     const history = open(file)
     expect(history.notice).toBeUndefined()
-    // Of a hundred samples and of ten seconds.
+    // One hundred samples, and means of ten seconds.
     expect(history.count('instant')).toBe(100 + 10)
     expect(history.usage().tiers.map((t) => t.samples)).toEqual([100 * (20 + 1), 10 * (20 + 1), 0, 0])
     expect(history.count('job')).toBe(20)
@@ -176,7 +176,7 @@ describe('a second instance', () => {
     expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_IN_USE' } })
     first.record(NOW, [job('a')], [], facts)
     expect(first.count('instant')).toBe(1)
-    // The refusal must not have given the first one's lock away.
+    // The refusal must not release the lock of the first.
     expect(History.open(file, NOW)).toMatchObject({ ok: false, error: { code: 'HISTORY_IN_USE' } })
     first.close()
     open(file).close()

@@ -1,6 +1,6 @@
 /**
- * Opens the history file: one writer, WAL, and readers beside it. A newer file is refused, one that is not readable as ours is set aside
- * (never deleted) and a fresh one started, and a second instance on the same file is turned away.
+ * Opens the history file: one writer, WAL, concurrent readers. A newer file is refused, an unreadable one is set aside (never
+ * deleted) and a new one started, and a second instance on the same file is refused.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -12,13 +12,13 @@ import { APPLICATION_ID, migrate, SCHEMA_VERSION } from './schema.ts'
 
 export interface OpenedHistory {
   readonly db: Database.Database
-  /** Set when a damaged file was set aside: what the operator should know. */
+  /** Message for the operator if a damaged file was set aside. */
   readonly notice: Failure | undefined
-  /** Closes the file and lets the next one in. */
+  /** Closes the file and releases its lock. */
   readonly close: () => void
 }
 
-/** How long a lock of somebody else is waited for. */
+/** Lock timeout. */
 const LOCK_MS = 500
 
 const OWNER_ONLY = 0o600
@@ -29,15 +29,15 @@ const isSqlite = (e: unknown): e is { code: string; message: string } =>
   e instanceof Error && 'code' in e && typeof e.code === 'string' && e.code.startsWith('SQLITE_')
 
 /**
- * Whether a file has several names (hard links). Then it has several for its lock and for its log, too: so while it is open it is
- * nobody else's, not even to read.
+ * True if a file has several names (hard links). It would then have several locks and logs, too: it is opened exclusively, without
+ * concurrent readers.
  */
 const hasNames = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1
 
 /**
- * Whose file it is, found without writing to it: even the change to WAL would alter another program's database. The file may come from
- * anywhere, so its schema is that of its version before anything else of it is read, checked or brought up to date: a trigger of it
- * would run with the migration, a generated column with the check of its pages.
+ * Checks the identity of a file without writing to it: even the switch to WAL would alter another program's database. The file may
+ * come from anywhere, so its schema must be that of its version before anything else in it is read, checked or migrated: a trigger
+ * would run with the migration, a generated column with the page check.
  */
 function refusal(file: string): Failure | 'damaged' | undefined {
   const db = new Database(file, { timeout: LOCK_MS })
@@ -66,31 +66,31 @@ function refusal(file: string): Failure | 'damaged' | undefined {
       }
     }
     const fault = tables > 0 ? tableFault(db, version) : undefined
-    // What is missing or differs is damage. What was added, was added by a program: no disk does that.
+    // Missing or altered definitions are damage. An additional one was created by a program, not by a disk error.
     if (fault?.kind !== 'more') return fault && 'damaged'
     return {
       code: 'HISTORY_ALTERED',
       what: `the history ${file} cannot be opened`,
       why: fault.why,
       unaffected: 'It was not changed, and nothing in it was run.',
-      next: 'Get the file once more from where it was written, or name another file with --history.',
+      next: 'Get another copy of the file from its source, or name another file with --history.',
     }
   } finally {
     db.close()
   }
 }
 
-/** Files up to here are checked page by page when they are opened. */
+/** Largest file that is checked page by page when opened. */
 const CHECKED_BYTES = 128 * 2 ** 20
 /** Tables of samples, of this version and of older ones. */
 const SAMPLES: ReadonlySet<string> = new Set(['block', 'job_sample', 'target_sample'])
-/** Blocks that are read of a larger one. */
+/** Number of blocks that are read in a larger file. */
 const PROBES = 200
 
 /**
- * What is damaged in a file, in SQLite's words; undefined: nothing was found. Of a large file every table but that of the samples is
- * checked page by page, and of the samples the newest, the oldest and some between: reading all of them would take longer than a
- * start may.
+ * Damage in a file, as SQLite reports it; undefined if none was found. In a large file every table except that of the samples is
+ * checked page by page; of the samples only the newest, the oldest and some between: reading all of them would take too long at
+ * start-up.
  */
 export function findDamage(db: Database.Database, bytes: number): string | undefined {
   const check = (of: string): string | undefined => {
@@ -107,13 +107,14 @@ export function findDamage(db: Database.Database, bytes: number): string | undef
     const said = check(`"${table.replaceAll('"', '""')}"`)
     if (said !== undefined) return said
   }
-  // The rows of an older version are read, all of them, when they are carried over.
+  // All rows of an older version are read when it is migrated.
   if (!tables.includes('block')) return undefined
   const ends = db.prepare('SELECT min(id) AS first, max(id) AS last FROM block').get() as {
     first: number | null
     last: number | null
   }
-  const [first, last] = [ends.first ?? 0, ends.last ?? 0]
+  const first = ends.first ?? 0
+  const last = ends.last ?? 0
   const probe = db.prepare('SELECT * FROM block WHERE id >= ? ORDER BY id LIMIT 1')
   for (let i = 0; i <= PROBES; i++) probe.get(Math.round(first + ((last - first) * i) / PROBES))
   return undefined
@@ -124,11 +125,13 @@ const inUse = (file: string): Result<never> =>
     code: 'HISTORY_IN_USE',
     what: `the history ${file} cannot be opened`,
     why: 'another Sluice is using it',
-    unaffected: 'The other one goes on.',
+    unaffected: 'The other one keeps running.',
     next: 'Use that window, or start with another file: --history FILE.',
   })
 
-/** Job ids and names are its user's alone, in whatever folder: also the log and its index, which take the file's rights. */
+/**
+ * Makes the file private to its user in any folder, as it holds job ids and names; the log and its index inherit its permissions.
+ */
 function makePrivate(file: string): void {
   if (file === ':memory:') return
   for (const name of [file, `${file}-wal`, `${file}-shm`]) if (existsSync(name)) chmodSync(name, OWNER_ONLY)
@@ -143,7 +146,7 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
     makePrivate(file)
     db = new Database(file, { timeout: LOCK_MS })
     if (hasNames(file)) db.pragma('locking_mode = EXCLUSIVE')
-    // Of a fresh file only: pages that samples leave can be given back to the disk.
+    // Only possible for a new file: freed pages can be returned to the disk.
     db.pragma('auto_vacuum = INCREMENTAL')
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = NORMAL')
@@ -170,8 +173,8 @@ function tryOpen(file: string): Result<Database.Database, Failure | 'damaged'> {
 }
 
 /**
- * Whether a file is, or once was, a database: only such a one is set aside as damaged. A file of another kind was named by
- * a slip of the hand and stays where it is.
+ * True if a file is, or once was, a database: only then it is set aside as damaged. A file of another kind was named by mistake
+ * and stays in place.
  */
 function isDatabase(file: string): boolean {
   const head = Buffer.alloc(SQLITE_HEAD.length)
@@ -186,29 +189,34 @@ function isDatabase(file: string): boolean {
 
 const unusable = (file: string, why: string): Result<never> =>
   fail({
-    ...{ code: 'HISTORY_UNREADABLE', what: `the history ${file} cannot be opened`, why },
-    next: 'Check the folder and its rights, or name another file with --history.',
+    code: 'HISTORY_UNREADABLE',
+    what: `the history ${file} cannot be opened`,
+    why,
+    next: 'Check the folder and its permissions, or name another file with --history.',
   })
 
-/** Sets a damaged file aside and starts a fresh one; one that was never a database stays. */
+/** Sets a damaged file aside and starts a new one; a file that was never a database is left in place. */
 function startAfresh(file: string, nowMs: number): Result<Omit<OpenedHistory, 'close'>> {
   if (!isDatabase(file)) {
     return fail({
-      ...{ code: 'HISTORY_FOREIGN', what: `${file} is not used as the history`, why: 'it is not a database' },
-      ...{ unaffected: 'It was not changed.', next: 'Name another file with --history.' },
+      code: 'HISTORY_FOREIGN',
+      what: `${file} is not used as the history`,
+      why: 'it is not a database',
+      unaffected: 'It was not changed.',
+      next: 'Name another file with --history.',
     })
   }
   const aside = `${file}.damaged-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`
   renameSync(file, aside)
-  // The log and index of the damaged file belong to it; beside a fresh one they would be replayed into it.
+  // The log and index belong to the damaged file; beside a new one they would be replayed into it.
   for (const suffix of ['-wal', '-shm']) if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix)
   const fresh = tryOpen(file)
-  if (!fresh.ok) return fresh.error === 'damaged' ? unusable(file, 'the fresh file is damaged too') : fail(fresh.error)
+  if (!fresh.ok) return fresh.error === 'damaged' ? unusable(file, 'the new file is damaged too') : fail(fresh.error)
   return ok({
     db: fresh.value,
     notice: {
       code: 'HISTORY_DAMAGED',
-      what: 'The history file was damaged and a fresh one was started',
+      what: 'The history file was damaged and a new one was started',
       why: `it could not be read as a database; it was kept as ${aside}`,
       unaffected: 'Sampling and rules are not affected.',
       next: 'Keep the file if its past matters: sqlite3 can often recover it.',
@@ -217,7 +225,7 @@ function startAfresh(file: string, nowMs: number): Result<Omit<OpenedHistory, 'c
 }
 
 /**
- * Opens (or makes) the history.
+ * Opens or creates the history.
  *
  * @param file  path, or `:memory:`.
  * @param nowMs wall clock, for the name of a file set aside.

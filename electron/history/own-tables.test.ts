@@ -1,4 +1,4 @@
-/** Schemas as strangers write them: no name, whoever seems to have made it, is passed over. */
+/** Hostile schemas: no object is exempt because of its name or apparent creator. */
 import Database from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { HOSTILE_SCHEMAS, makeHostile } from '#tests/kits/electron/history/hostile-schema.ts'
@@ -14,7 +14,7 @@ function fileOf(version: number): string {
   return file
 }
 
-/** As the console finds it: SQLite itself refuses some. */
+/** As the console reports it: SQLite itself refuses some. */
 function faultOf(file: string, version: number): string {
   const db = new Database(file, { readonly: true })
   try {
@@ -41,7 +41,7 @@ it.each(Object.keys(HOSTILE_SCHEMAS))('attack: %s is found before anything is re
   for (const version of [3, SCHEMA_VERSION]) {
     const file = fileOf(version)
     makeHostile(file, name)
-    expect(faultOf(file, version), `version ${version}`).toMatch(/there is more in it|SQLITE_CORRUPT/)
+    expect(faultOf(file, version), `version ${version}`).toMatch(/it has objects that|SQLITE_CORRUPT/)
   }
 })
 
@@ -49,9 +49,15 @@ it('a table that lacks a column, and one that is missing, are named', () => {
   const file = fileOf(SCHEMA_VERSION)
   const db = new Database(file)
   db.exec('ALTER TABLE brw_sample DROP COLUMN bins')
-  expect(tableFault(db, SCHEMA_VERSION)).toEqual({ kind: 'other', why: 'table brw_sample is not as Sluice makes it' })
+  expect(tableFault(db, SCHEMA_VERSION)).toEqual({
+    kind: 'other',
+    why: "table brw_sample differs from Sluice's schema",
+  })
   db.exec('DROP TABLE brw_sample')
-  expect(tableFault(db, SCHEMA_VERSION)).toEqual({ kind: 'other', why: 'table brw_sample is not as Sluice makes it' })
+  expect(tableFault(db, SCHEMA_VERSION)).toEqual({
+    kind: 'other',
+    why: "table brw_sample differs from Sluice's schema",
+  })
   expect(db.pragma('application_id', { simple: true })).toBe(APPLICATION_ID)
   db.close()
 })

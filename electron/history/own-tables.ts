@@ -1,6 +1,7 @@
 /**
- * Schema of each version of the history, word for word. A file from elsewhere is only read when its schema is one of these: anything else
- * in it (a trigger, a view, a generated column, a virtual table, under whatever name) could only be there to be run, or to take time.
+ * Exact schema of each version of the history. A file from another origin is only read if its schema is one of these: anything
+ * else in it (a trigger, a view, a generated column, a virtual table, under any name) could only be there to be executed, or to
+ * take time.
  */
 import Database from 'better-sqlite3'
 import { migrateTo } from './schema.ts'
@@ -14,8 +15,8 @@ interface Schema {
 const schemas = new Map<number, Schema>()
 
 /**
- * Everything SQLite reads as schema, also what it names itself: a definition that it made (the index behind a UNIQUE, sqlite_sequence) is
- * in the reference as well, so no name is passed over. A file may write any name and any text into its sqlite_schema.
+ * Everything that SQLite reads as schema, including objects it creates itself: these (the index of a UNIQUE, sqlite_sequence) are
+ * in the reference as well, so no name is exempt. A file may have any name and any text in its sqlite_schema.
  */
 const OBJECTS = `SELECT typeof(sql) || ' ' || substr(type, 1, @most) || ' ' || substr(name, 1, @most) || ' ' || substr(tbl_name, 1, @most) AS id,
   substr(ifnull(sql, ''), 1, @most) AS text FROM sqlite_schema`
@@ -28,7 +29,7 @@ interface Row {
   readonly text: string
 }
 
-/** Schema of a version; what a migration leaves behind reads as its last step wrote it. */
+/** Schema of a version, as its migrations leave it. */
 function schemaOf(version: number): Schema {
   const known = schemas.get(version)
   if (known) return known
@@ -45,28 +46,28 @@ function schemaOf(version: number): Schema {
 }
 
 export interface TableFault {
-  /** more: there is something that no Sluice makes; other: a definition is missing or is not as Sluice makes it. */
+  /** more: an additional object; other: a definition is missing or altered. */
   readonly kind: 'more' | 'other'
   readonly why: string
 }
 
-/** Difference between the schema of a file and that of a version; undefined: there is none. */
+/** Compares the schema of a file with that of a version; undefined if equal. */
 export function tableFault(db: Database.Database, version: number): TableFault | undefined {
   const { objects, longest } = schemaOf(version)
   const left = new Map(objects)
   let other: TableFault | undefined
-  // Rows are taken one by one: a file may hold millions of them, each as long as it likes.
+  // Rows are read one by one: a file may hold millions of them, of any length.
   for (const row of db.prepare(OBJECTS).iterate({ most: longest + 1 })) {
     const { id, text } = row as Row
     const expected = left.get(id)
-    if (expected === undefined) return { kind: 'more', why: 'there is more in it than Sluice keeps' }
+    if (expected === undefined) return { kind: 'more', why: 'it has objects that Sluice does not create' }
     left.delete(id)
-    if (expected !== text) other ??= { kind: 'other', why: `${nameOf(id)} is not as Sluice makes it` }
+    if (expected !== text) other ??= { kind: 'other', why: `${nameOf(id)} differs from Sluice's schema` }
   }
   const [missing] = left.keys()
-  if (missing !== undefined) other ??= { kind: 'other', why: `${nameOf(missing)} is not as Sluice makes it` }
+  if (missing !== undefined) other ??= { kind: 'other', why: `${nameOf(missing)} differs from Sluice's schema` }
   return other
 }
 
-/** `table job` of `text table job job`. */
+/** `table job` from `text table job job`. */
 const nameOf = (id: string): string => id.split(' ').slice(1, 3).join(' ')

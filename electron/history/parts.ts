@@ -1,16 +1,16 @@
 /**
- * Divides instants into the points of a chart. As many as fit are drawn one by one, with an empty point where samples are missing;
- * more are put together, and a part without any is empty: a gap is never drawn across.
+ * Divides instants into the points of a chart. Up to the limit they are drawn individually, with an empty point where samples are
+ * missing; beyond it they are grouped, and a group without samples is empty: a line is never drawn across a gap.
  */
 
 export interface Parts {
-  /** Where each point stands. */
+  /** Time of each point. */
   readonly t: number[]
-  /** The point of each instant. */
+  /** Point of each instant. */
   readonly of: Int32Array
 }
 
-/** Usual distance of instants, ms. */
+/** Typical distance between instants, ms. */
 export function cadenceOf(instants: Float64Array, leastMs: number): number {
   if (instants.length < 2) return Math.max(leastMs, 1)
   const distances = new Float64Array(instants.length - 1)
@@ -19,14 +19,14 @@ export function cadenceOf(instants: Float64Array, leastMs: number): number {
   return Math.max(leastMs, distances[distances.length >> 1] as number, 1)
 }
 
-/** From what distance on samples are missing; those of coarser tiers stand at fixed distances, others waver. */
+/** Distance from which samples count as missing; coarser tiers have fixed distances, others vary. */
 export const missingFrom = (cadenceMs: number): number => cadenceMs * (cadenceMs >= 10_000 ? 1.5 : 2.5)
 
-/** A live cluster that is slow to read is sampled as seldom as this, ms: distances that repeat themselves up to it are its pace. */
+/** Longest sampling interval of a slow live cluster, ms: repeated distances up to it are its regular pace. */
 const SLOWEST_MS = 10_500
 const ALIKE = 1.5
 
-/** Whether samples are missing before an instant: it is further from the one before than usual, and than those beside it are. */
+/** True if samples are missing before an instant: its distance exceeds the limit, and also the distances next to it. */
 export function isHole(instants: Float64Array, i: number, missingMs: number): boolean {
   const at = (k: number): number => instants[k] ?? NaN
   const distance = at(i) - at(i - 1)
@@ -37,8 +37,10 @@ export function isHole(instants: Float64Array, i: number, missingMs: number): bo
 }
 
 /**
+ * Groups instants into points.
+ *
  * @param instants  ascending, in [fromMs, toMs).
- * @param points    at most so many parts.
+ * @param points    most points.
  * @param leastMs   least distance of two instants.
  */
 export function partsOf(instants: Float64Array, fromMs: number, toMs: number, points: number, leastMs: number): Parts {
@@ -56,8 +58,10 @@ export function partsOf(instants: Float64Array, fromMs: number, toMs: number, po
     before = at
   }
   if (t.length <= points) return { t, of }
-  const [first, last] = [instants[0] as number, instants[n - 1] as number]
-  const [from, to] = [Math.max(fromMs, first), Math.min(toMs, last + 1)]
+  const first = instants[0] as number
+  const last = instants[n - 1] as number
+  const from = Math.max(fromMs, first)
+  const to = Math.min(toMs, last + 1)
   let width = cadence * Math.max(2, Math.ceil((to - from) / (cadence * points)))
   const begin = (): number => Math.floor(from / width) * width
   while (Math.ceil((to - begin()) / width) > points) width += cadence

@@ -65,7 +65,7 @@ it.each(['EMULATED', 'LIVE'] as const)(
       expect(oldest(table)).toBeGreaterThan(NOW)
       expect(oldest(table)).toBeLessThanOrEqual(raw + 10_000)
     }
-    // The rules and the audit of a live cluster are its record.
+    // The rules and the audit of a live cluster are never evicted.
     const [first] = history.audit(0, 1)
     if (kind === 'LIVE') expect(first?.atMs).toBe(NOW)
     else expect(raw - (first?.atMs ?? 0)).toBeLessThanOrEqual(20_000)

@@ -26,7 +26,7 @@ it('a cluster’s past runs over its starts: a job is the same one in all of the
     { fromMs: NOW + 10_000, toMs: NOW + MINUTE_MS, why: 'Sluice was not running' },
   ])
   const { t, values } = reader.line('rpcs', { fromMs: NOW, toMs: NOW + 2 * MINUTE_MS }, 100)
-  // One empty point between the two starts: a line is not drawn across.
+  // One empty point between the two sources: no line is drawn across.
   expect(t).toHaveLength(21)
   expect(values.map((v) => v === null)).toEqual(t.map((_, i) => i === 10))
   const parts = reader.line('rpcs', { fromMs: NOW, toMs: NOW + 2 * MINUTE_MS }, 12)
@@ -102,7 +102,7 @@ it('a million samples of series in a range are answered from a coarser tier, in 
   const line = reader.line('rpcs', span, 600)
   expect(line.tier).toBe('10s')
   expect(line.t.length).toBeLessThanOrEqual(600)
-  // The last seconds, which are in no coarser interval yet, are there too.
+  // The last seconds, not yet in a coarser interval, are included.
   expect(line.t.at(-1)).toBeGreaterThan(span.toMs - 10_000)
   expect(line.values.every((v) => v !== null)).toBe(true)
   const top = reader.top(span, 'job', 3, 200)
@@ -116,7 +116,7 @@ it('a million samples of series in a range are answered from a coarser tier, in 
   history.close()
 })
 
-it('a sample in which nothing was measured is a gap, one in which nothing ran is none', () => {
+it('a sample without measurements is a gap, one without activity is not', () => {
   const history = openAt(newFile())
   history.beginSource('LIVE', 'c', '', NOW)
   for (let s = 0; s < 30; s++) {
@@ -166,7 +166,7 @@ it('frames of views are kept every five seconds, after an hour every minute, for
   history.close()
 })
 
-it('the newest values as OpenMetrics: names of others escaped, gaps and what is old left out', () => {
+it('the latest values as OpenMetrics: untrusted names escaped, gaps and stale values omitted', () => {
   const history = openAt(newFile())
   history.beginSource('LIVE', 'c"l', '', NOW)
   const evil = 'a"b\\c\nd\u0007 =1'
@@ -211,7 +211,7 @@ it.each([
   ['@x', ''],
 ])('the program of %s is %s', (id, exe) => expect(exeOf(id)).toBe(exe))
 
-it('jobs whose keys lie far apart, as in a file of others, are added up like any, in bounded memory', () => {
+it('jobs with sparse keys, as in a foreign file, are added up in bounded memory', () => {
   const file = newFile()
   const first = openAt(file)
   first.beginSource('LIVE', 'c', '', NOW)

@@ -1,6 +1,6 @@
-/** What a recording says that it is of. */
+/** Cluster and range of a recording, as stored in it. */
 
-/** Name of the setting. */
+/** Key of the setting. */
 export const RECORDING = 'recording'
 
 export interface RecordingFacts {

@@ -1,6 +1,6 @@
 /**
- * Writes a stretch of a cluster's past into a file of its own, of the same tables as the history, so that it opens on any console.
- * Samples are copied a few at a time, so that the source's own are still taken.
+ * Writes a range of a cluster's history into a separate file with the tables of the history, so that any console can open it.
+ * Samples are copied in small batches, so that sampling into the source continues.
  */
 import type Database from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
@@ -8,7 +8,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 import { PLAIN } from '#core/snapshot/redactor.ts'
 import { BlockReader } from './block-reader.ts'
 import { copyBlocks } from './copy-blocks.ts'
-import { copyFacts, copyJobs, copyMoments, type Copy } from './copy-rows.ts'
+import { copyFacts, copyJobs, copyTimedRows, type Copy } from './copy-rows.ts'
 import { KeySet } from './key-set.ts'
 import { Refusal, writeNewFile } from './new-file.ts'
 import { RECORDING, type RecordingFacts } from './recording-facts.ts'
@@ -22,12 +22,15 @@ export interface WrittenRecording {
 const WORDS = {
   code: 'RECORDING',
   what: 'The recording was not written',
-  next: 'Free space where recordings are kept, or choose a shorter stretch.',
+  next: 'Free space where recordings are kept, or choose a shorter range.',
 }
 
 const breath = (): Promise<void> => new Promise((done) => setImmediate(done))
 
-/** The audit of live clusters is in the store of what was enforced; what follows from a record that is left out is said. */
+/**
+ * Copies the audit of the range; for live clusters only from before the enforcement store existed. The anchor is the last record
+ * that is left out.
+ */
 function copyAudit({ from, to, span }: Copy, kind: string): void {
   const { fromMs, toMs } = span
   const chain = 'chain = ? AND at_ms >= ? AND at_ms < ?'
@@ -47,10 +50,10 @@ function copyAudit({ from, to, span }: Copy, kind: string): void {
 }
 
 /**
- * Writes the samples and everything else of a cluster in [fromMs, toMs) to a new file.
+ * Writes the samples and all other data of a cluster in [fromMs, toMs) to a new file.
  *
  * @param options  pagesMax: largest size in pages of 4 KiB.
- * @returns        failures: RECORDING_EXISTS, RECORDING_EMPTY where nothing is kept of the span, RECORDING_FAILED (a full disk).
+ * @returns        failures: RECORDING_EXISTS, RECORDING_EMPTY if the span has no data, RECORDING_FAILED (a full disk).
  */
 export async function writeRecording(
   db: Database.Database,
@@ -67,13 +70,15 @@ export async function writeRecording(
     if (!known || samples.blocks === 0) {
       throw new Refusal(
         fail({
-          ...{ code: 'RECORDING_EMPTY', what: WORDS.what, why: 'nothing is kept of that stretch' },
-          next: 'Choose a stretch that has samples.',
+          code: 'RECORDING_EMPTY',
+          what: WORDS.what,
+          why: 'the range has no data',
+          next: 'Choose a range that has samples.',
         }),
       )
     }
     copyAudit(copy, known.kind)
-    await copyMoments(copy)
+    await copyTimedRows(copy)
     const jobs = new KeySet()
     for (const keys of samples.jobs) jobs.add(keys.keys())
     await copyJobs(copy, jobs.keys())

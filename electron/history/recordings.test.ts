@@ -5,17 +5,17 @@ import { expect, it, vi } from 'vitest'
 import { ok } from '#core/base/result.ts'
 import { ForeignFiles } from '#electron/foreign/foreign-files.ts'
 import { answerOf } from '#electron/foreign/program.ts'
-import { RecordingRows, type RecordingRow } from '#electron/host/history/recording-rows.ts'
 import type { History } from './history.ts'
-import { filesHere, readHere } from '#tests/kits/electron/foreign/here.ts'
+import { filesHere, readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { writeRecording } from './recording.ts'
 import { Recordings } from './recordings.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { facts, job, MINUTE_MS, newFile, NOW, openAt, target } from '#tests/kits/electron/history/samples.ts'
+import { RecordingRows, type RecordingRow } from '#electron/host/history/history-service.ts'
 
 const SPAN = { fromMs: NOW + MINUTE_MS, toMs: NOW + 3 * MINUTE_MS }
 
-/** Rows of a folder once each file was read through. */
+/** Rows of a folder after each file was checked. */
 async function listed(recordings: Recordings): Promise<RecordingRow[]> {
   const rows = new RecordingRows(filesHere(), () => undefined)
   return vi.waitUntil(() => {
@@ -24,7 +24,7 @@ async function listed(recordings: Recordings): Promise<RecordingRow[]> {
   })
 }
 
-/** Five minutes of one cluster, with something of everything. */
+/** Five minutes of one cluster, with every kind of data. */
 function filled(history: History): void {
   history.beginSource('EMULATED', 'demo', '', NOW)
   const rule = { queue: 'reg', cpt: 0, name: 'r', conditions: 'jobid={a}', rate: 5, ref: 1 } as const
@@ -46,7 +46,7 @@ function filled(history: History): void {
   history.settle()
 }
 
-it('a stretch is read back from its file as it was, and nothing else is in it', async () => {
+it('a range is read back from its file unchanged, and nothing else is in it', async () => {
   const history = openAt(newFile())
   filled(history)
   const { recordings } = history
@@ -67,7 +67,8 @@ it('a stretch is read back from its file as it was, and nothing else is in it', 
   ])
   const opened = readHere(path.value)
   if (!opened.ok) throw new Error(opened.error.what)
-  const [there, here] = [opened.value, history.reader()]
+  const there = opened.value
+  const here = history.reader()
   expect(there.cluster).toBe('demo')
   for (const tier of ['raw', '1s', '10s', '1min'] as const) {
     expect([...there.instants(tier, 0, Infinity)]).toEqual([...here.instants(tier, SPAN.fromMs, SPAN.toMs - 1)])
@@ -155,7 +156,7 @@ it('a file that is newer, damaged, altered, of others, or no database is refused
   expect(rows.filter((r) => r.fault === '').map((r) => r.name)).toEqual(['whole'])
   expect(rows).toHaveLength(9)
   writeFileSync(file('busy'), whole)
-  // A Sluice that shares with nobody, as older ones do.
+  // An exclusive lock, as older releases hold it.
   const busy = new Database(file('busy'))
   busy.pragma('locking_mode = EXCLUSIVE')
   busy.exec('BEGIN EXCLUSIVE')
@@ -192,7 +193,7 @@ it('has a name that is no path', () => {
   expect(existsSync('/data/recordings')).toBe(false)
 })
 
-it('of a file of others nothing but tables like ours is opened, and values that are none are gaps', async () => {
+it('a foreign file is opened only with the exact tables, and invalid values are gaps', async () => {
   const history = openAt(newFile())
   filled(history)
   const folder = history.recordings?.folder ?? ''
@@ -230,7 +231,7 @@ it('of a file of others nothing but tables like ours is opened, and values that 
     for (const { id, n, at_ms, lead, rest } of db.prepare('SELECT * FROM block').all() as Row[]) {
       for (let i = 0; i < n; i++) lead.writeFloatLE(i % 2 ? Infinity : 3e38, 4 * n + 4 * i)
       for (let i = 0; i < rest.length; i += 4) rest.writeFloatLE(-Infinity, i)
-      // Keys from the largest to the smallest.
+      // Keys in descending order.
       const keys = Array.from({ length: n }, (_, i) => lead.readUInt32LE(4 * i)).reverse()
       if (at_ms === SPAN.fromMs) keys.forEach((key, i) => lead.writeUInt32LE(key, 4 * i))
       db.prepare('UPDATE block SET lead = ?, rest = ? WHERE id = ?').run(lead, rest, id)
@@ -253,7 +254,7 @@ it('of a file of others nothing but tables like ours is opened, and values that 
   reader.close()
 })
 
-it('a file of others is looked through once, and again when it has changed', async () => {
+it('a foreign file is checked once, and again when it has changed', async () => {
   const history = openAt(newFile())
   filled(history)
   const { recordings } = history

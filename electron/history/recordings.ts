@@ -1,4 +1,4 @@
-/** The folder of recordings: what is in it, and which names a recording may have. */
+/** Folder of recordings: its contents, and valid names. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileNameRule, isFileName } from '#core/base/file-name.ts'
@@ -15,7 +15,7 @@ export class Recordings {
     this.folder = folder
   }
 
-  /** Where a recording of that name lies, or would. Failures: RECORDING_NAME. */
+  /** Path of a recording of that name. Failures: RECORDING_NAME. */
   pathOf(name: string): Result<string> {
     const bare = name.endsWith(SUFFIX) ? name.slice(0, -SUFFIX.length) : name
     if (isFileName(bare, NAME_MAX)) {
@@ -23,13 +23,13 @@ export class Recordings {
     }
     return fail({
       code: 'RECORDING_NAME',
-      what: 'This name cannot be taken for a recording',
+      what: 'This is not a valid name for a recording',
       why: fileNameRule(NAME_MAX),
       next: 'Choose another name.',
     })
   }
 
-  /** Failures: RECORDING_NAME, RECORDING_KEPT when it cannot be removed. */
+  /** Removes a recording. Failures: RECORDING_NAME, RECORDING_KEPT if it cannot be removed. */
   remove(name: string): Result<undefined> {
     const path = this.pathOf(name)
     if (!path.ok) return path
@@ -41,18 +41,18 @@ export class Recordings {
         code: 'RECORDING_KEPT',
         what: 'The recording was not removed',
         why: e instanceof Error ? e.message : String(e),
-        next: 'Check the folder and its rights.',
+        next: 'Check the folder and its permissions.',
       })
     }
   }
 
-  /** Names of what is in it. */
+  /** Names of the recordings. */
   names(): string[] {
     try {
       const names = readdirSync(this.folder).filter((n) => n.endsWith(SUFFIX))
       return names.map((n) => n.slice(0, -SUFFIX.length)).slice(0, LISTED_MAX)
     } catch {
-      // There is no folder until the first recording.
+      // The folder does not exist before the first recording.
       return []
     }
   }

@@ -1,14 +1,14 @@
-/** What the history takes: one sample of a job or a target, who a job belongs to, one event, what moved between jobs. */
+/** Input records of the history: samples of jobs and targets, owners of jobs, events, moves between jobs. */
 import type { CLUSTER_COLUMNS } from './reader.ts'
 
-/** null: a gap, because a server that the job uses was not measured. A job without a sample was idle. */
+/** Sample of a job. null: a gap, because a server that the job uses was not measured. A job without a sample was idle. */
 export interface JobSample {
   readonly jobId: string
   readonly rpcs: number | null
   readonly readBps: number | null
   readonly writeBps: number | null
   readonly throttled: number | null
-  /** A whole number; |record| < 2^48 is kept exactly. */
+  /** Integer; |record| < 2^48 is kept exactly. */
   readonly record: number | null
   /** Metadata RPC/s. */
   readonly mdops?: number | null
@@ -22,7 +22,7 @@ export interface TargetSample {
   readonly queued: number | null
 }
 
-/** Sums over the cluster as CLUSTER_COLUMNS name them; what is left out is a gap. */
+/** Sums over the cluster by the names of CLUSTER_COLUMNS; an omitted one is a gap. */
 export type ClusterSample = Readonly<Partial<Record<(typeof CLUSTER_COLUMNS)[number], number | null>>>
 
 export interface JobFacts {

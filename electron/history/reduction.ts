@@ -1,16 +1,16 @@
-/** How the samples of a file were reduced when it was written; it goes with the file, so that it is known of it wherever it gets to. */
+/** Reduction of the samples of a file when it was written; stored in the file itself. */
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
 import { RECORDING } from './recording-facts.ts'
 import { TIER_COUNT } from './tiers.ts'
 
-/** Key of the job that is the sum of others: those of jobs begin with 1. */
+/** Key of the job that is the sum of the others; keys of jobs start at 1. */
 export const OTHERS_KEY = 0
 
 const reduction = z.object({
-  /** How many jobs are one, under OTHERS_KEY; 0: none. */
+  /** Number of jobs summed under OTHERS_KEY; 0: none. */
   others: z.number().int().min(0),
-  /** Tiers left out for their size. */
+  /** Tiers omitted for their size. */
   left: z
     .array(
       z
@@ -20,14 +20,14 @@ const reduction = z.object({
         .max(TIER_COUNT - 1),
     )
     .max(TIER_COUNT),
-  /** Moves between jobs were too many. */
+  /** Set if moves between jobs were too many. */
   withoutMoves: z.boolean(),
 })
 export type Reduction = z.infer<typeof reduction>
 
 const settings = z.object({ reduction })
 
-/** undefined for a history, and for a recording of everything. */
+/** Reads it; undefined for a history, and for a full recording. */
 export function reductionOf(db: Database): Reduction | undefined {
   const text = db.prepare('SELECT value FROM setting WHERE name = ?').pluck().get(RECORDING)
   if (typeof text !== 'string') return undefined

@@ -1,7 +1,8 @@
 /**
- * What is kept for how long beside the samples: counters of locks and disks, service estimates, live decisions and moves for a day, events and ended rules of a live
- * cluster for as long as its coarsest samples. An emulated source's ended rules, decisions, moves between jobs and audit go after an
- * hour, because a controller makes dozens of them a second, and its events after a day. The quota may take them before: `BesideSamples`.
+ * Retention of data beside the samples: counters of locks and disks, service estimates, live decisions and moves for a day; events
+ * and ended rules of a live cluster for as long as its coarsest samples. An emulated source's ended rules, decisions, moves
+ * between jobs and audit are kept for an hour, because a controller makes dozens of them a second, and its events for a day. The
+ * quota may evict them earlier: `BesideSamples`.
  */
 import type { Database } from 'better-sqlite3'
 import type { AuditTable } from './audit-table.ts'
@@ -10,9 +11,9 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * Deletes what is past its time at `atMs`, of the present source or of all others.
+ * Deletes data that is expired at `atMs`, of the current source or of all others.
  *
- * @param longMs  how long the coarsest tier is kept.
+ * @param longMs  retention of the coarsest tier.
  */
 export function prune(
   db: Database,
@@ -24,7 +25,7 @@ export function prune(
   const is = source.which === 'present' ? '=' : '!='
   const run = (sql: string, ...values: number[]): void => void db.prepare(sql).run(...values, source.id)
   const of = (kind: string): string => `SELECT id FROM source WHERE kind = '${kind}' AND id ${is} ?`
-  // A rule that still stands has no end yet; of a source that has ended none stands any more.
+  // A rule in force has no end yet; sources that have ended have no rules in force.
   const end = source.which === 'present' ? 'to_ms' : 'ifnull(to_ms, from_ms)'
   db.transaction(() => {
     run(
@@ -41,7 +42,7 @@ export function prune(
       ['EMULATED', HOUR_MS, DAY_MS],
       ['LIVE', DAY_MS, longMs],
     ] as const) {
-      // By target, which is what the table's key goes on with after the source: no scan of all decisions.
+      // By target, the next column of the table's key after the source: avoids a scan of all decisions.
       run(
         `DELETE FROM decision WHERE at_ms < ? AND target IN (SELECT id FROM target) AND source IN (${of(kind)})`,
         atMs - short,

@@ -9,7 +9,7 @@ import { facts, HOUR_MS, job, MINUTE_MS, newFile, NOW, openAt, target } from '#t
 
 type Sample = { readonly atMs: number; readonly jobs: ReadonlyMap<string, number | null>; readonly record: number }
 
-/** Mean of a job over samples, written down as plainly as can be: not named is idle, a gap does not count. */
+/** Reference mean of a job over samples: an unnamed one is idle, a gap does not count. */
 function naive(samples: readonly Sample[], id: string): number | null {
   const values = samples.map((s) => (s.jobs.has(id) ? (s.jobs.get(id) ?? null) : 0))
   const known = values.filter((v) => v !== null)
@@ -110,7 +110,8 @@ it('goes on where another process left it, and makes nothing twice', () => {
   take(second, 130, 241)
   second.settle()
   second.settle()
-  const [ten, minute] = [second.jobSeries('1.a.u1', 2, 0, Infinity), second.jobSeries('1.a.u1', 3, 0, Infinity)]
+  const ten = second.jobSeries('1.a.u1', 2, 0, Infinity)
+  const minute = second.jobSeries('1.a.u1', 3, 0, Infinity)
   expect(ten.map((r) => r.rpcs)).toEqual(Array.from({ length: 24 }, (_, i) => 10 * i + 4.5))
   expect(minute.map((r) => [r.atMs, r.rpcs])).toEqual([0, 1, 2, 3].map((i) => [NOW + i * MINUTE_MS, 60 * i + 29.5]))
   second.close()
@@ -144,7 +145,7 @@ it('after a clock that was set back between two starts the coarser tiers are mad
   wrong.close()
   const history = openAt(file)
   history.beginSource('LIVE', 'c', '', NOW)
-  // The background has its turn before the first sample, and between them.
+  // The background work runs before the first sample, and between them.
   history.settle()
   for (let minute = 0; minute < 5; minute++) {
     run(history, NOW + minute * MINUTE_MS, 60, 7)
@@ -158,7 +159,7 @@ it('after a clock that was set back between two starts the coarser tiers are mad
   history.close()
 })
 
-it('begins anew what a failing disk broke off in the middle', () => {
+it('restarts an interval that a failing disk interrupted', () => {
   const history = openAt(':memory:')
   history.beginSource('LIVE', 'c', '', NOW)
   for (let s = 0; s < 95; s++) history.record(NOW + s * 1000, [job('1.a.u1', s)], [target('t', s)], facts)
@@ -166,7 +167,7 @@ it('begins anew what a failing disk broke off in the middle', () => {
   const db = history.connection()
   const rollUp = new RollUp(db, new BlockTable(db))
   const advance = (): boolean => db.transaction(() => rollUp.advance(history.cluster, 2, undefined, false))()
-  // As good as a file that cannot be read for a moment.
+  // Simulates a file that is temporarily unreadable.
   db.exec('ALTER TABLE block RENAME TO away')
   expect(advance).toThrow(/no such table/)
   db.exec('ALTER TABLE away RENAME TO block')

@@ -1,6 +1,6 @@
 /**
- * The coarser tiers, made of the finer ones an interval at a time. An interval is made when the finer tier has gone past it; what was
- * made and how far is written together, so that a process may end at any moment: the next one goes on where it stood, and an interval
+ * Derives the coarser tiers from the finer ones, interval by interval. An interval is made when the finer tier has passed it; the
+ * result and the progress are written together, so that a process may end at any time: the next one resumes there, and an interval
  * that is made again replaces itself.
  */
 import type { Database, Statement } from 'better-sqlite3'
@@ -10,12 +10,12 @@ import type { BlockTable, StoredBlock } from './block-table.ts'
 import { KINDS, unpack, type Kind, type Packed } from './block.ts'
 import { floorTo, RAW, SECOND, stepOf } from './tiers.ts'
 
-/** Instants of the finer tier that are written together as means, at most. */
+/** Most instants of the finer tier that are written together as means. */
 const INSTANTS_AT_ONCE = 60
-/** Samples of series that one piece of work reads, a few milliseconds of it: four instants of ten thousand jobs. */
+/** Samples of series read per piece of work, a few milliseconds of it: four instants of ten thousand jobs. */
 const SAMPLES_AT_ONCE = 40_000
 
-/** Means that are being made of some intervals; they are written together when all of them are made. */
+/** Means of several intervals in progress; they are written together when all are complete. */
 interface Making {
   readonly steps: Steps<StoredBlock[]>
   readonly to: number
@@ -48,12 +48,12 @@ export class RollUp {
     this.#setRolled = db.prepare('INSERT OR REPLACE INTO rolled VALUES (?, ?, ?)')
   }
 
-  /** Up to where a tier is made of the finer one; undefined: nothing of it is. */
+  /** End of the intervals already made of a tier; undefined if there are none. */
   rolledTo(cluster: number, tier: number): number | undefined {
     return this.#rolled.get(cluster, tier) as number | undefined
   }
 
-  /** What was sampled from an instant on is to be made once more: the clock was set back. */
+  /** Marks samples from an instant on to be rolled up again, after the clock was set back. */
   reopen(cluster: number, fromMs: number): void {
     this.#making.clear()
     for (const tier of [2, 3]) {
@@ -64,19 +64,19 @@ export class RollUp {
   }
 
   /**
-   * A piece of making the next intervals of a tier; in the transaction of the caller. What is read of them between two pieces is kept in
-   * memory, and is read again by the next process should this one end.
+   * Advances the roll-up of a tier by one piece, in the caller's transaction. Data read between two pieces is kept in memory, and
+   * is read again by the next process if this one ends.
    *
-   * @param until  the newest sample of who writes now: after a clock that was set back it is not the newest that is kept, and what
-   *               lies beyond it is made again when it gets there. undefined: nobody writes.
-   * @param hasEnded  no sample of the present interval will follow: it is made as it stands.
-   * @returns         whether there may be more to do.
+   * @param until  newest sample of the current writer: after a clock was set back it is not the newest that is stored, and later
+   *               intervals are made again when the clock reaches them. undefined: there is no writer.
+   * @param hasEnded  set if no more samples of the current interval will follow: it is made as it is.
+   * @returns         true if there may be more to do.
    */
   advance(cluster: number, tier: number, until: number | undefined, hasEnded: boolean): boolean {
     const name = `${cluster} ${tier}`
     const making = this.#making.get(name) ?? this.#begin(cluster, tier, until, hasEnded)
     if (!making) return false
-    // What fails in the middle, on a disk that does not answer, begins anew.
+    // A failure in the middle, on a disk that does not answer, restarts the interval.
     this.#making.delete(name)
     const step = making.steps.next()
     if (step.done !== true) {
@@ -89,7 +89,8 @@ export class RollUp {
   }
 
   #begin(cluster: number, tier: number, until: number | undefined, hasEnded: boolean): Making | undefined {
-    const [step, finer] = [stepOf(tier), tier - 1]
+    const step = stepOf(tier)
+    const finer = tier - 1
     const newest = this.#blocks.last(cluster, finer)
     if (newest === undefined) return undefined
     const rolled = this.rolledTo(cluster, tier)
@@ -102,7 +103,7 @@ export class RollUp {
     return to <= from ? undefined : { steps: this.#make(cluster, tier, from, to), to, end }
   }
 
-  /** Makes means of seconds that a killed process left as raw samples only. */
+  /** Makes means of seconds for which a killed process left only raw samples. */
   repair(cluster: number): void {
     const made = this.#blocks.last(cluster, SECOND)
     const newest = this.#blocks.last(cluster, RAW)
@@ -112,7 +113,7 @@ export class RollUp {
     for (const block of ended(this.#make(cluster, SECOND, floorTo(first, 1000), newest + 1))) this.#blocks.put(block)
   }
 
-  /** Before this instant nothing of a tier will come any more. */
+  /** Instant before which a tier is final. */
   #doneTo(cluster: number, tier: number, until: number | undefined): number {
     if (tier !== SECOND) return this.rolledTo(cluster, tier) ?? -Infinity
     // A second is written with the first sample after it.
@@ -131,8 +132,9 @@ export class RollUp {
         const mean = means.end()
         if (mean) made.push({ cluster, kind, tier, atMs: at, ...mean })
       }
-      // How many rows are read at once follows from how large the last one was.
-      let [next, most] = [fromMs, 1]
+      // The size of each read adapts to that of the last one.
+      let next = fromMs
+      let most = 1
       for (let rows = this.#rows(cluster, kind, tier - 1, next, toMs, most); rows.length > 0;) {
         for (const row of rows) {
           const interval = floorTo(row.at_ms, step)

@@ -1,4 +1,4 @@
-/** Packs samples into blocks, as they were taken and as means of a second. */
+/** Packs samples into blocks, both as taken and as means of a second. */
 import { BlockMeans } from './block-means.ts'
 import { pack, recordParts, SERIES_MAX, unpack, WHOLE, WIDTH, type Kind } from './block.ts'
 import type { StoredBlock } from './block-table.ts'
@@ -7,7 +7,7 @@ import type { ClusterSample, JobFacts, JobSample, TargetSample } from './records
 import type { SeriesNames } from './series-names.ts'
 import { floorTo, RAW, SECOND } from './tiers.ts'
 
-/** Columns that are filled sample after sample. */
+/** Columns filled sample by sample. */
 class Scratch {
   #size = 0
   keys = new Uint32Array(0)
@@ -25,7 +25,7 @@ class Scratch {
     return this
   }
 
-  /** Whether any of the first `n` has a value in any column. */
+  /** True if any of the first `n` has a value in any column. */
   hasValue(n: number): boolean {
     return this.columns.some((c) => {
       for (let i = 0; i < n; i++) if (!Number.isNaN(c[i])) return true
@@ -49,9 +49,9 @@ export class SampleWriter {
   }
 
   /**
-   * Takes one sample. One in which nothing at all was measured is none: what is not there is a gap.
+   * Adds one sample. A sample without any value is ignored: missing data is a gap.
    *
-   * @param atMs  a whole number.
+   * @param atMs  an integer.
    */
   add(
     atMs: number,
@@ -72,7 +72,8 @@ export class SampleWriter {
     if (second !== this.#secondMs) this.endSecond()
     this.#secondMs = second
     this.#scratch.forEach(({ keys, columns }, i) => {
-      const [kind, n] = [i as Kind, counts[i] ?? 0]
+      const kind = i as Kind
+      const n = counts[i] ?? 0
       const packed = pack(kind, { n, keys, columns })
       this.#out({ cluster: this.#cluster, kind, tier: RAW, atMs, ...packed })
       const block = unpack(kind, atMs, packed)
@@ -80,7 +81,7 @@ export class SampleWriter {
     })
   }
 
-  /** Hands over the running second as it stands. */
+  /** Flushes the current second as it is. */
   endSecond(): void {
     this.#means.forEach((means, i) => {
       const ended = means.end()

@@ -1,12 +1,12 @@
 /**
- * Version 4: samples in blocks instead of rows, jobs and targets of a cluster instead of one start of the console. What version 3
- * kept is carried over; cluster sums that it did not keep are made of its targets and jobs as far as they follow from them.
+ * Migration to version 4: samples in blocks instead of rows; jobs and targets of a cluster instead of one start of the console.
+ * Data of version 3 is carried over; cluster sums that it did not store are derived from its targets and jobs where possible.
  */
 import type { Database } from 'better-sqlite3'
 import { BlockTable } from './block-table.ts'
 import { KINDS, pack, recordParts } from './block.ts'
 import { exeOf } from './exe.ts'
-import { RULE_LENGTH } from './rule-lengths.ts'
+import { RULE_DURATION } from './rule-durations.ts'
 import { CLUSTER_COLUMNS, JOB_COLUMNS, TARGET_COLUMNS } from './reader.ts'
 
 export const VERSION_4 = `
@@ -93,11 +93,11 @@ export const VERSION_4 = `
     id INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, cluster INTEGER NOT NULL REFERENCES cluster, tier INTEGER NOT NULL,
     from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, samples INTEGER NOT NULL, reason TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX rule_by_length ON rule (source, (${RULE_LENGTH}), from_ms);
+  CREATE INDEX rule_by_length ON rule (source, (${RULE_DURATION}), from_ms);
   CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-/** What is dropped when it has been carried over. */
+/** Tables dropped after the migration. */
 const AFTER = `
   DROP TABLE temp.job_now;
   DROP TABLE temp.target_now;
@@ -109,19 +109,21 @@ const AFTER = `
   ALTER TABLE target_4 RENAME TO target;
 `
 
-/** Stretch of version 3's samples that is held at once, and about how many rows of it: of many jobs the stretch is shorter. */
+/**
+ * Range of version 3's samples that is held at once, and the approximate number of its rows: with many jobs the range is shorter.
+ */
 const WINDOW_MS = 300_000
 const WINDOW_ROWS = 200_000
-/** Rows of a series in a second at most: those of raw samples were taken ten times a second. */
+/** Most rows of a series in a second: raw samples were taken ten times a second. */
 const RAW_PER_S = 10
 
 export const windowOf = (series: number, tier: number): number =>
   Math.max(1000, Math.min(WINDOW_MS, Math.floor(WINDOW_ROWS / (series * (tier === 0 ? RAW_PER_S : 1) + 1)) * 1000))
 
-/** Numbers of one instant: key, then a value a column. */
+/** Values of one instant: key, then one value per column. */
 type Rows = number[][]
 
-/** Of a series that two starts of the console sampled at one instant, the later one's. */
+/** Builds a block; of a series that two sources sampled at one instant, the later sample is used. */
 function blockOf(all: Rows, width: number): { n: number; keys: Uint32Array; columns: Float32Array[] } {
   const latest = new Map<number, number[]>()
   for (const r of all) latest.set(r[0] as number, r)
@@ -137,7 +139,7 @@ function blockOf(all: Rows, width: number): { n: number; keys: Uint32Array; colu
   return { n, keys, columns }
 }
 
-/** Sums that follow from targets and jobs; a total of which a part is not known is a gap. */
+/** Sums derived from targets and jobs; a total with an unknown part is a gap. */
 function sumsOf(jobs: Rows, targets: Rows): number[] {
   const sum = (rows: Rows, at: number): number => rows.reduce((n, r) => n + (r[at] as number), 0)
   const rpcs = targets.length > 0 ? sum(targets, 1) : NaN
@@ -154,7 +156,7 @@ function into<T>(map: Map<number, T[]>, key: number): T[] {
   return list
 }
 
-/** Turns version 3's rows of samples into blocks. @throws what SQLite throws: nothing is changed then. */
+/** Converts version 3's rows of samples into blocks. @throws SQLite's errors; nothing is changed then. */
 export function carryOver(db: Database): void {
   const blocks = new BlockTable(db)
   const value = (v: unknown): number => (typeof v === 'number' ? v : NaN)
@@ -176,7 +178,7 @@ export function carryOver(db: Database): void {
          (SELECT max(at_ms) FROM target_sample WHERE tier = :t AND target = old) FROM target_now
      ) WHERE a IS NOT NULL GROUP BY cluster`,
   )
-  /** Series with samples in a tier, and from when to when. */
+  /** Series with samples in a tier, and the range of each. */
   const series = (kind: 'job' | 'target', tier: number, cluster: number): number[][] =>
     db
       .prepare(
@@ -190,10 +192,12 @@ export function carryOver(db: Database): void {
     all.filter(([, , first, last]) => (first as number) < to && (last as number) >= from)
   for (const tier of [0, 1]) {
     for (const { cluster, a, b } of spans.all({ t: tier }) as { cluster: number; a: number; b: number }[]) {
-      const [jobsOf, targetsOf] = [series('job', tier, cluster), series('target', tier, cluster)]
+      const jobsOf = series('job', tier, cluster)
+      const targetsOf = series('target', tier, cluster)
       const windowMs = windowOf(jobsOf.length + targetsOf.length, tier)
       for (let from = a; from <= b; from += windowMs) {
-        const [jobs, targets] = [new Map<number, Rows>(), new Map<number, Rows>()]
+        const jobs = new Map<number, Rows>()
+        const targets = new Map<number, Rows>()
         for (const [old, now] of within(jobsOf, from, from + windowMs)) {
           for (const [at, ...v] of ofJob.all(tier, old, from, from + windowMs) as unknown[][]) {
             const [rpcs, read, write, throttled, record] = v.map(value) as [number, number, number, number, number]
@@ -211,7 +215,8 @@ export function carryOver(db: Database): void {
           blocks.put({ cluster, kind, tier, atMs, ...pack(kind, made) })
         }
         for (const at of [...new Set([...jobs.keys(), ...targets.keys()])].sort((x, y) => x - y)) {
-          const [j, t] = [jobs.get(at) ?? [], targets.get(at) ?? []]
+          const j = jobs.get(at) ?? []
+          const t = targets.get(at) ?? []
           put(KINDS.jobs, at, j, JOB_COLUMNS.length)
           put(KINDS.targets, at, t, TARGET_COLUMNS.length)
           put(KINDS.cluster, at, [sumsOf(j, t)], CLUSTER_COLUMNS.length)
@@ -222,6 +227,6 @@ export function carryOver(db: Database): void {
   db.exec(AFTER)
 }
 
-/** What the text of the migration calls. */
+/** Registers the functions that the migration's SQL calls. */
 export const prepareVersion4 = (db: Database): void =>
   void db.function('sluice_exe', { deterministic: true }, (id) => exeOf(String(id)))

@@ -1,14 +1,14 @@
 /**
- * The history file's tables and how older files become this version. Migrations go forward only; each runs in one
- * transaction and ends by writing its number.
+ * Schema of the history file and its migrations. Migrations only go forward; each runs in one transaction and ends by writing its
+ * number.
  */
 import type { Database } from 'better-sqlite3'
 import { carryOver, prepareVersion4, VERSION_4 } from './schema-4.ts'
 
-/** Marks the file as ours ("Slui"). */
+/** Application id of Sluice's files ("Slui"). */
 export const APPLICATION_ID = 0x536c7569
 
-/** Step n makes version n + 1 of version n. */
+/** Step n migrates version n to version n + 1. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE source (
@@ -101,13 +101,13 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ]
 
-/** What a step does beyond its text, by the version that it makes. */
+/** Code that a migration runs after its SQL, by resulting version. */
 const CARRIES: Readonly<Record<number, (db: Database) => void>> = { 4: carryOver }
 
-/** Version that this program writes. */
+/** Version that this release writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-/** Brings a file up to a version. */
+/** Migrates a file to a version. */
 export function migrateTo(db: Database, version: number): void {
   const at = Number(db.pragma('user_version', { simple: true }))
   if (at < 4) prepareVersion4(db)
@@ -121,5 +121,5 @@ export function migrateTo(db: Database, version: number): void {
   }
 }
 
-/** Brings a file up to this version. */
+/** Migrates a file to the current version. */
 export const migrate = (db: Database): void => migrateTo(db, SCHEMA_VERSION)

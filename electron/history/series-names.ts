@@ -1,12 +1,12 @@
 /**
- * Keys of a cluster's jobs and targets. A key is given when a series is met, before its row is written: what the disk refused is
- * written later under the same key. Who a job belongs to is filled in when the resource manager has named it.
+ * Keys of a cluster's jobs and targets. A key is assigned on first use, before its row is written: a row that the disk refused is
+ * written later under the same key. The owner of a job is filled in when the resource manager reports it.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { exeOf } from './exe.ts'
 import type { JobFacts } from './records.ts'
 
-/** Names held in memory; beyond it they are looked up in the file again. */
+/** Most names held in memory; beyond it they are looked up in the file again. */
 const NAMES_MAX = 200_000
 const NAME_LENGTH = 256
 const DAY_MS = 86_400_000
@@ -15,11 +15,11 @@ interface Known {
   readonly jobId: string
   readonly key: number
   isNamed: boolean
-  /** Day until which its row says it was seen. */
+  /** Day until which its row marks it as seen. */
   lastMs: number
 }
 
-/** Keys of the file that are not given yet. */
+/** Next unassigned keys of the file. */
 export interface FreeKeys {
   job: number
   target: number
@@ -39,7 +39,7 @@ export class SeriesNames {
   readonly #free: FreeKeys
   readonly #defer: Defer
   readonly #jobs = new Map<string, Known>()
-  /** Those of the newest sample, by their place in it. */
+  /** Names of the latest sample, by position. */
   #placed: Known[] = []
   readonly #targets = new Map<string, { readonly key: number; node: string }>()
   readonly #sql: Record<
@@ -47,7 +47,7 @@ export class SeriesNames {
     Statement<Value[]>
   >
 
-  /** @param defer  takes what is to be written to the file with the next batch. */
+  /** @param defer  queues writes for the next batch. */
   constructor(db: Database, cluster: number, free: FreeKeys, defer: Defer) {
     this.#cluster = cluster
     this.#free = free
@@ -65,9 +65,9 @@ export class SeriesNames {
   }
 
   /**
-   * The key of a job that is at work at an instant.
+   * Returns the key of a job that is active at an instant.
    *
-   * @param at  its place in the sample: most jobs have the one that they had in the sample before, and are known by it.
+   * @param at  its position in the sample: most jobs have the same position as in the last sample, which makes the lookup fast.
    */
   job(jobId: string, atMs: number, facts: (id: string) => JobFacts, at = -1): number {
     let known = this.#placed[at]
@@ -101,7 +101,7 @@ export class SeriesNames {
       }
       this.#targets.set(name, known)
     }
-    // A failover: from now on it is there.
+    // A failover: the target is on this server from now on.
     if (known.node !== node) {
       const { key } = known
       known.node = node
@@ -110,7 +110,7 @@ export class SeriesNames {
     return known.key
   }
 
-  /** Forgets names when there are very many; for when all of them are in the file. */
+  /** Drops cached names if there are very many; call it when all of them are in the file. */
   trim(): void {
     if (this.#jobs.size <= NAMES_MAX) return
     this.#jobs.clear()

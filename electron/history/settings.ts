@@ -1,4 +1,4 @@
-/** What the operator has chosen for this file: how long each tier is kept, and how large it may become. */
+/** Operator settings of this file: retention of each tier, and the size limit. */
 import type { Database } from 'better-sqlite3'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { checkKeep, KEEP, QUOTA_BYTES, QUOTA_LEAST, TIER_COUNT, tierOf } from './tiers.ts'
@@ -33,7 +33,7 @@ export class Settings {
     return this.#keeps[Math.min(tier, TIER_COUNT - 1)] ?? 0
   }
 
-  /** Failures: KEEP_OUT_OF_RANGE. @throws when the file does not take it. */
+  /** Sets the retention of a tier. Failures: KEEP_OUT_OF_RANGE. @throws if the file does not accept it. */
   setKeep(tier: number, keepMs: number): Result<undefined> {
     const checked = checkKeep(tier, keepMs, this.#keeps)
     if (!checked.ok) return checked
@@ -42,14 +42,14 @@ export class Settings {
     return checked
   }
 
-  /** Failures: QUOTA_OUT_OF_RANGE. @throws when the file does not take it. */
+  /** Sets the size limit. Failures: QUOTA_OUT_OF_RANGE. @throws if the file does not accept it. */
   setQuota(bytes: number): Result<undefined> {
     if (!(bytes >= QUOTA_LEAST && Number.isSafeInteger(bytes))) {
       return fail({
         code: 'QUOTA_OUT_OF_RANGE',
-        what: 'The history was not given that size',
-        why: `it takes at least ${QUOTA_LEAST / 2 ** 20} MiB`,
-        unaffected: 'Its size is as it was.',
+        what: 'The quota of the history was not changed',
+        why: `it must be at least ${QUOTA_LEAST / 2 ** 20} MiB`,
+        unaffected: 'The quota is unchanged.',
         next: 'Choose a larger one.',
       })
     }

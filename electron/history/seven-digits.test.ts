@@ -22,6 +22,12 @@ it('figures have seven digits, as by toPrecision', () => {
 
 it('a gap is nothing, a zero of either sign is 0', () => {
   expect([undefined, NaN, 0, -0, -2.5, 8_388_609, 123_456_789].map(sevenDigits)).toEqual([
-    ...['', '', '0', '0', '-2.5', '8388609', '123456800'],
+    '',
+    '',
+    '0',
+    '0',
+    '-2.5',
+    '8388609',
+    '123456800',
   ])
 })

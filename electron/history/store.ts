@@ -1,6 +1,6 @@
 /**
- * The history file while it is open for writing: what all sources that are written to it share. Every source has a writer of its own
- * (`History`); there is one connection, and what is written comes in turns.
+ * The history file while it is open for writing, shared by all sources that write to it. Every source has its own writer
+ * (`History`); they share one connection, and their writes are serialized.
  */
 import type { Database } from 'better-sqlite3'
 import { statfsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import type { HistoryFrame } from '#core/api/history.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { AuditTable } from './audit-table.ts'
-import { BesideSamples } from './beside-samples.ts'
+import { NonSampleRetention } from './non-sample-retention.ts'
 import { BlockTable } from './block-table.ts'
 import { Evictions } from './evictions.ts'
 import { KeptFrames } from './kept-frames.ts'
@@ -19,24 +19,24 @@ import { Settings } from './settings.ts'
 import { KEEP, TIER_COUNT, tierOf } from './tiers.ts'
 import { Upkeep } from './upkeep.ts'
 
-/** A killed process loses at most what was handed over since the last commit. */
+/** A killed process loses at most the data since the last commit. */
 const COMMIT_MS = 500
-/** More than what waits is made free at once: the next second needs room too. */
+/** Bytes freed in addition to the pending ones: the next second needs room too. */
 const ROOM_BYTES = 4 * 2 ** 20
 
 export type StoreUsage = Omit<HistoryFrame['store'], 'evictions'>
 
-/** One source's writer, as the store sees it. */
+/** Writer of one source, as the store needs it. */
 export interface Writer {
   readonly cluster: number
   readonly source: number
-  /** Its newest sample, before the first one its beginning. */
+  /** Time of its newest sample, or of its start before the first one. */
   readonly atMs: number
-  /** Writes what waits. @throws when the disk does not take it. */
+  /** Writes pending data. @throws if the disk does not accept it. */
   flush(): void
 }
 
-/** Most of what is kept where there is no file. */
+/** Quota of a history in memory. */
 const MEMORY_BYTES = 256 * 2 ** 20
 
 export class HistoryStore {
@@ -67,8 +67,12 @@ export class HistoryStore {
     this.evictions = new Evictions(db)
     this.freeKeys = freeKeys(db)
     this.upkeep = new Upkeep({
-      ...{ db, blocks: this.blocks, settings: this.settings, evictions: this.evictions, frames: new KeptFrames(db) },
-      beside: new BesideSamples(db, this.audit),
+      db,
+      blocks: this.blocks,
+      settings: this.settings,
+      evictions: this.evictions,
+      frames: new KeptFrames(db),
+      beside: new NonSampleRetention(db, this.audit),
       clock: (cluster) => this.#clock(cluster),
       nowMs: () => this.nowMs,
     })
@@ -80,12 +84,12 @@ export class HistoryStore {
     const opened = openHistory(file, nowMs)
     if (!opened.ok) return opened
     const store = new HistoryStore(opened.value, file, nowMs)
-    // No source of this session has begun: all there are are others.
+    // No source of this session exists yet: all sources are `others`.
     store.prune({ id: 0, which: 'others' }, nowMs)
     return ok(store)
   }
 
-  /** In memory, where the file cannot be used; `why` is what the operator is told. */
+  /** Opens a store in memory if the file cannot be used; `why` is the message for the operator. */
   static openInMemory(why: Failure, nowMs: number): Result<HistoryStore> {
     const opened = openHistory(':memory:', nowMs)
     if (!opened.ok) return opened
@@ -112,8 +116,8 @@ export class HistoryStore {
   }
 
   /**
-   * The cluster that a source belongs to. A live one is the same however often the console is started; an emulated one too, unless its
-   * time begins before the end of what is kept: then it is another one.
+   * Cluster that a source belongs to. A live one is the same across starts of the console; so is an emulated one, unless its clock
+   * starts before the end of the stored data: then it is a new cluster.
    */
   clusterOf(kind: 'LIVE' | 'EMULATED', name: string, startedMs: number): number {
     const known = this.db
@@ -131,7 +135,7 @@ export class HistoryStore {
     return Number(this.db.prepare('INSERT INTO cluster (kind, name) VALUES (?, ?)').run(kind, name).lastInsertRowid)
   }
 
-  /** Newest instant of a cluster. */
+  /** Latest instant of a cluster. */
   newest(cluster: number): number | undefined {
     let newest: number | undefined
     for (let tier = 0; tier < TIER_COUNT; tier++) {
@@ -141,13 +145,13 @@ export class HistoryStore {
     return newest
   }
 
-  /** Makes room on a full disk: raw samples go before their time. Returns whether any went. */
+  /** Frees space on a full disk by evicting raw samples early. Returns true if any were evicted. */
   makeRoom(bytes: number): boolean {
     const evict = (): boolean => this.upkeep.evict(bytes + ROOM_BYTES, 'disk') > 0
     try {
       return evict()
     } catch {
-      // Not even what deletes fits in: the log is written back and cut.
+      // Not even the deletion fits: the log is checkpointed and truncated first.
       this.db.pragma('wal_checkpoint(TRUNCATE)')
       return evict()
     }
@@ -162,7 +166,10 @@ export class HistoryStore {
       const use = rows.find((r) => r.tier === tier)
       const oldest = clusters.flatMap((c) => this.blocks.first(c, tier) ?? [])
       return {
-        ...{ id: tierOf(tier), keepMs: this.settings.keepOf(tier), leastMs, mostMs },
+        id: tierOf(tier),
+        keepMs: this.settings.keepOf(tier),
+        leastMs,
+        mostMs,
         oldestMs: oldest.length > 0 ? Math.min(...oldest) : null,
         samples: use?.samples ?? 0,
         bytes: use?.bytes ?? 0,
@@ -170,7 +177,11 @@ export class HistoryStore {
     })
     const bytes = this.upkeep.used()
     return {
-      ...{ file: this.file, bytes, quotaBytes: this.settings.quotaBytes, freeBytes: this.#free(), tiers },
+      file: this.file,
+      bytes,
+      quotaBytes: this.settings.quotaBytes,
+      freeBytes: this.#free(),
+      tiers,
       otherBytes: Math.max(0, bytes - tiers.reduce((n, t) => n + t.bytes, 0)),
     }
   }
@@ -203,7 +214,7 @@ export class HistoryStore {
       try {
         w.flush()
       } catch {
-        // It goes on waiting; the next sample says so.
+        // The data stays pending; the next sample reports the failure.
       }
     }
   }

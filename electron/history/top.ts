@@ -1,20 +1,20 @@
-/** Who did most in a span, and who changed most between two: means of RPC/s by job, user, account or program. */
+/** Top jobs of a span, and largest changes between two spans: means of RPC/s by job, user, account or program. */
 import type { GroupBy, Span } from '#core/api/history.ts'
 import { segmentsOf, type BlockReader, type Segment } from './block-reader.ts'
 import { partsOf } from './parts.ts'
 import type { HistoryReader, KeptJob, Mover } from './reader.ts'
 import { stepOf } from './tiers.ts'
 
-/** Points that means are taken of. */
+/** Points per mean. */
 const MEAN_POINTS = 1500
-/** Blocks of a first pass that are held for the second, bytes. */
+/** Bytes of blocks from the first pass that are cached for the second. */
 const HELD_MAX = 48 * 2 ** 20
 const PAGE_BITS = 12
 const PAGE = 1 << PAGE_BITS
-/** Keys of a file of others may lie anywhere: with this many pages the rest is looked up one by one. */
+/** Most pages of keys: a file of another origin may have arbitrary keys, which are then looked up one by one. */
 const PAGES_MAX = 4096
 
-/** Finds the group of a key: pages of keys that lie together, as the keys of a span do. */
+/** Maps keys to groups, in pages: the keys of a span are close together. */
 class GroupOfKey {
   readonly #pages: (Int32Array | undefined)[] = []
   readonly #find: (key: number) => number
@@ -60,7 +60,7 @@ const groupOf = (by: GroupBy, job: KeptJob | undefined, key: number): Group => {
   return { name: jobId, user, account }
 }
 
-/** Adds up groups over instants; an instant in which a member has a gap is a gap of its group. */
+/** Accumulates groups over instants; a gap in a member is a gap of its group. */
 class Groups {
   readonly #keys: GroupOfKey
   readonly #byName = new Map<string, number>()
@@ -68,10 +68,10 @@ class Groups {
   readonly groups: Group[] = []
   #sums = new Float64Array(256)
   #gaps = new Float64Array(256)
-  /** Sums of the members at the instant under way. */
+  /** Sums of the members at the current instant. */
   #now = new Float64Array(256)
   #weight = 0
-  /** Those of the instant before: nearly every instant names the same jobs as the one before it. */
+  /** Keys of the previous instant: nearly every instant names the same jobs as the one before it. */
   #lastKeys: Uint32Array = new Uint32Array(0)
   #lastSlots: Int32Array = new Int32Array(0)
 
@@ -90,9 +90,10 @@ class Groups {
     })
   }
 
-  /** The group of each key. */
+  /** Group slot of each key. */
   slotsOf(keys: Uint32Array): Int32Array {
-    const [last, n] = [this.#lastKeys, keys.length]
+    const last = this.#lastKeys
+    const n = keys.length
     let isSame = last.length === n
     for (let i = 0; i < n && isSame; i++) isSame = last[i] === keys[i]
     if (isSame) return this.#lastSlots
@@ -105,10 +106,13 @@ class Groups {
 
   add(slots: Int32Array, rpcs: Float32Array, weight: number): void {
     this.#weight += weight
-    const [sums, gaps, n] = [this.#sums, this.#gaps, slots.length]
+    const sums = this.#sums
+    const gaps = this.#gaps
+    const n = slots.length
     if (!this.#isGrouped) {
       for (let i = 0; i < n; i++) {
-        const [slot, v] = [slots[i] as number, rpcs[i] as number]
+        const slot = slots[i] as number
+        const v = rpcs[i] as number
         if (v === v) sums[slot] = (sums[slot] as number) + v * weight
         else gaps[slot] = (gaps[slot] as number) + weight
       }
@@ -125,12 +129,12 @@ class Groups {
       const v = now[slot] as number
       if (v === v) sums[slot] = (sums[slot] as number) + v * weight
       else gaps[slot] = (gaps[slot] as number) + weight
-      // The next of its members adds nothing more.
+      // Reset, so that its other members do not add it again.
       now[slot] = 0
     }
   }
 
-  /** Mean over the instants; 0 for a group that had gaps alone. */
+  /** Mean over the instants; 0 for a group with only gaps. */
   mean(slot: number): number {
     const whole = this.#weight - (this.#gaps[slot] ?? 0)
     return whole > 0 ? (this.#sums[slot] ?? 0) / whole : 0
@@ -154,10 +158,10 @@ class Groups {
 
 type Take = (atMs: number, keys: Uint32Array, rpcs: Float32Array, weight: number) => void
 
-/** Samples of jobs that are read at one go. */
+/** Target number of job samples per query. */
 const SAMPLES_AT_ONCE = 100_000
 
-/** In steps: between two of them the file may be written to. */
+/** Iterates over the segments in steps; the file may be written to between two of them. */
 function* over(blocks: BlockReader, segments: readonly Segment[], take: Take): Generator<undefined, void, void> {
   for (const s of segments) {
     const kept = blocks.extent(s.tier)
@@ -172,7 +176,7 @@ function* over(blocks: BlockReader, segments: readonly Segment[], take: Take): G
         take(atMs, keys, rpcs, s.weight)
       })
       from = to + 1
-      // As long a piece as has so many.
+      // Adapts the width to that number.
       if (n < SAMPLES_AT_ONCE / 2) widthMs *= 2
       else if (n > SAMPLES_AT_ONCE) widthMs = Math.max(1, Math.floor(widthMs / 2))
       if (n > SAMPLES_AT_ONCE / 4) yield
@@ -182,7 +186,7 @@ function* over(blocks: BlockReader, segments: readonly Segment[], take: Take): G
 
 type Job = (key: number) => KeptJob | undefined
 
-/** Adds up the chosen groups by part of the span. */
+/** Accumulates the chosen groups by part of the span. */
 class Curves {
   readonly #rowOf: Int32Array
   readonly #parts: number
@@ -201,14 +205,17 @@ class Curves {
   }
 
   add(slots: Int32Array, rpcs: Float32Array, part: number): void {
-    const [rowOf, now, counts] = [this.#rowOf, this.#now.fill(0), this.#counts]
+    const rowOf = this.#rowOf
+    const now = this.#now.fill(0)
+    const counts = this.#counts
     counts[part] = (counts[part] as number) + 1
     for (let i = 0; i < slots.length; i++) {
       const row = rowOf[slots[i] as number] as number
       if (row >= 0) now[row] = (now[row] as number) + (rpcs[i] as number)
     }
     for (let row = 0; row < now.length; row++) {
-      const [at, v] = [row * this.#parts + part, now[row] as number]
+      const at = row * this.#parts + part
+      const v = now[row] as number
       if (v === v) this.#sums[at] = (this.#sums[at] as number) + v
       else this.#gaps[at] = (this.#gaps[at] as number) + 1
     }

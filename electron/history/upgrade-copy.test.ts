@@ -1,12 +1,12 @@
 import Database from 'better-sqlite3'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readHere } from '#tests/kits/electron/foreign/here.ts'
+import { readHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 import { newFile, NOW } from '#tests/kits/electron/history/samples.ts'
 import { upgradeCopy } from './upgrade-copy.ts'
 
-/** A file as the Sluice of a version left it, with samples of one job and one target, and what else is put in. */
+/** A file as an older release of Sluice left it, with samples of one job and one target, and additional SQL. */
 function older(version: number, more = ''): string {
   const file = newFile()
   const db = new Database(file)
@@ -38,7 +38,7 @@ it.each([1, 2, 3])('a recording of version %i opens after its copy was brought u
   expect([...(reader.targets('raw', NOW)?.columns[1] ?? [])]).toEqual([4])
   expect(reader.events(0, Infinity, 9).map((e) => e.text)).toEqual(['kept'])
   reader.close()
-  // One of this version stays as it is.
+  // A file of the current version is not changed.
   const before = readFileSync(file)
   expect(upgradeCopy(file).ok).toBe(true)
   expect(readFileSync(file)).toEqual(before)
@@ -81,7 +81,7 @@ it('refuses what is newer, of another program, torn, or no database', () => {
   expect(code(altered(`user_version = ${SCHEMA_VERSION + 1}`))).toBe('RECORDING_NEWER')
   expect(code(altered('application_id = 7'))).toBe('RECORDING_FOREIGN')
   expect(code(altered('user_version = 0'))).toBe('RECORDING_FOREIGN')
-  // Says that it is of one version and has the tables of another.
+  // Declares one version and has the tables of another.
   expect(code(altered('user_version = 1'))).toBe('RECORDING_DAMAGED')
   const torn = older(3)
   const bytes = readFileSync(torn)

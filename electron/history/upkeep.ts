@@ -1,9 +1,9 @@
 /**
- * What the store does in the background, in pieces of a few milliseconds: it makes the coarser tiers, takes out what had its time, and
- * keeps the file within its quota. Everything goes on after a process ended in the middle.
+ * Background work of the store, in pieces of a few milliseconds: derives the coarser tiers, deletes expired data, and keeps the
+ * file within its quota. All of it resumes after a process was killed.
  */
 import type { Database } from 'better-sqlite3'
-import type { BesideSamples } from './beside-samples.ts'
+import type { NonSampleRetention } from './non-sample-retention.ts'
 import type { BlockTable } from './block-table.ts'
 import type { Evictions, Reason } from './evictions.ts'
 import type { KeptFrames } from './kept-frames.ts'
@@ -11,28 +11,28 @@ import { RollUp } from './roll-up.ts'
 import type { Settings } from './settings.ts'
 import { RAW, SECOND, TIER_COUNT } from './tiers.ts'
 
-/** Of work between two turns of the event loop. */
+/** Work between two yields to the event loop. */
 const PIECE_MS = 8
 const REST_MS = 1000
-/** The event loop is left alone for so long between two pieces. */
+/** Pause between two pieces of work. */
 const BREATH_MS = 30
 const INSTANTS_AT_ONCE = 32
-/** What is always left of a tier, ms, however small the quota. */
+/** Range of a tier that is always kept, ms, however small the quota. */
 const LEAST_MS = 60_000
-/** Of what stands beside the samples, so much time goes at once. */
+/** Range of the data beside the samples that is deleted at once. */
 const BESIDE_AT_ONCE_MS = 10_000
-/** A full disk takes of raw samples and seconds; before the long past goes, what is new waits. */
+/** A full disk evicts raw samples and seconds only: before the coarser tiers are evicted, new data waits. */
 const DISK_TIERS = SECOND + 1
 const PAGES_AT_ONCE = 1000
 
 export interface UpkeepParts {
   readonly db: Database
   readonly blocks: BlockTable
-  readonly beside: BesideSamples
+  readonly beside: NonSampleRetention
   readonly settings: Settings
   readonly evictions: Evictions
   readonly frames: KeptFrames
-  /** The present instant of a cluster, and whether it is being sampled. */
+  /** Current time of a cluster, and true if it is being sampled. */
   readonly clock: (cluster: number) => { readonly nowMs: number; readonly isLive: boolean }
   /** Wall clock, Unix ms. */
   readonly nowMs: () => number
@@ -63,15 +63,15 @@ export class Upkeep {
     clearTimeout(this.#timer)
   }
 
-  /** Does everything that there is to do now. */
+  /** Does all outstanding work. */
   settle(): void {
     while (this.#piece(Infinity));
   }
 
   /**
-   * Takes the oldest samples of the finest tier out until so many bytes are free.
+   * Evicts the oldest samples of the finest tier until so many bytes are free.
    *
-   * @returns  the bytes that were taken out.
+   * @returns  bytes that were freed.
    */
   evict(bytes: number, reason: Reason): number {
     let out = 0
@@ -83,7 +83,7 @@ export class Upkeep {
     return out
   }
 
-  /** Bytes of the file that are in use. */
+  /** Bytes in use in the file. */
   used(): number {
     const { db } = this.#parts
     const pragma = (name: string): number => Number(db.pragma(name, { simple: true }))
@@ -97,7 +97,7 @@ export class Upkeep {
       try {
         hasMore = this.#piece(PIECE_MS)
       } catch (e) {
-        // A disk that takes nothing takes it later: nothing is half done.
+        // A disk that accepts nothing may accept it later: transactions leave nothing half done.
         if (!(e instanceof Error && 'code' in e && String(e.code).startsWith('SQLITE_'))) throw e
       } finally {
         this.#later(hasMore ? BREATH_MS : REST_MS)
@@ -105,7 +105,7 @@ export class Upkeep {
     }, ms).unref()
   }
 
-  /** Works for about `forMs`. Returns whether there is more to do. */
+  /** Works for about `forMs`. Returns true if there is more to do. */
   #piece(forMs: number): boolean {
     const until = performance.now() + forMs
     const isTime = (): boolean => performance.now() < until
@@ -139,7 +139,7 @@ export class Upkeep {
     return !isLive && newest !== undefined && nowMs - newest > 2 * LEAST_MS
   }
 
-  /** Takes a piece of what had its time out; what is not in the coarser tier yet stays until it is. */
+  /** Deletes a batch of expired data; samples that are not in the coarser tier yet are kept. */
   #retain(cluster: number): boolean {
     const { blocks, settings, evictions, frames, clock, nowMs } = this.#parts
     const now = clock(cluster).nowMs
@@ -168,7 +168,7 @@ export class Upkeep {
     return true
   }
 
-  /** A piece of what stands beside the samples and is older than the oldest of the finest. @returns whether something went */
+  /** Evicts a batch of the data beside the samples that is older than the oldest raw sample. @returns true if any was deleted */
   #evictBeside(): boolean {
     const { db, blocks, beside, clock } = this.#parts
     for (const cluster of this.#clusters.all() as number[]) {
@@ -180,7 +180,7 @@ export class Upkeep {
     return false
   }
 
-  /** A piece of the finest tier's oldest; 0 when nothing is left that may go. */
+  /** Evicts a batch of the oldest samples of the finest tier; 0 if nothing evictable is left. */
   #evictPiece(reason: Reason): number {
     const { db, blocks, evictions, nowMs } = this.#parts
     const clusters = this.#clusters.all() as number[]

@@ -1,4 +1,4 @@
-/** Everything of one source, live or emulated, that a window can ask for. */
+/** Everything about one source, live or emulated, that a window can request. */
 import type { Alert } from '#core/api/incidents.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
@@ -13,7 +13,7 @@ export interface Console extends Source {
   readonly padll: PadllService
   readonly tokens: TokenService
   readonly comparison: LockComparison
-  /** What is wrong with it, and why settings of alerts are not in force; set by whoever watches it. */
+  /** Active alerts, and reason why alert settings are not in force; set by the alert service. */
   alerts?: { readonly list: () => Alert[]; readonly notice: () => Failure | undefined } | undefined
 }
 

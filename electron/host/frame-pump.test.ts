@@ -32,7 +32,7 @@ const next = async (frames: AsyncGenerator<Built, void, void>): Promise<Built> =
   pump.acknowledge('p', 's', value.seq)
   return value
 }
-/** Whether nothing comes while everything else had its turn. */
+/** True if the promise stays pending while all other tasks run. */
 const isSilent = async (waiting: Promise<unknown>): Promise<boolean> => {
   let came = false
   void waiting.then(() => (came = true))

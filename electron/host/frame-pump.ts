@@ -1,15 +1,15 @@
 /**
- * Streams of frames with back-pressure: at most `hz` a second, at most two not yet acknowledged, and always the newest. To a
- * window that stands on a sample and has drawn it, the frames of those beside it are sent ahead of the step. Windows take turns: one with
- * many streams does not delay the frames of another.
+ * Frame streams with back-pressure: at most `hz` frames a second, at most two unacknowledged, always the newest. A
+ * window that shows a fixed sample and has drawn it gets the adjacent samples' frames in advance. Windows are served
+ * round-robin: one with many streams does not delay another.
  */
-/** Frames that may be under way to one window in one stream. */
+/** Most unacknowledged frames per stream. */
 const UNACKNOWLEDGED = 2
-/** A stream whose window says nothing for this long is taken for dead, ms. */
+/** Time after which a stream without acknowledgements is considered dead, ms. */
 const SILENCE_MS = 60_000
 const BEAT_MS = 1_000
 
-/** What frames are made of: it says when there is something new. */
+/** Source of frames; notifies of new data. */
 export interface Changing {
   onChange(listener: () => void): () => void
 }
@@ -18,7 +18,7 @@ interface StreamQuery {
   readonly peer: string
   readonly stream: string
   readonly hz: number
-  /** Sample to stand on; null = follow the newest. */
+  /** Sample to show; null = follow the newest. */
   readonly at: number | null
   readonly stands: boolean
   readonly beats: boolean
@@ -27,32 +27,35 @@ interface StreamQuery {
 
 interface Stream {
   at: number | null
-  /** Samples that the window may step to next, the likelier first; their frames are not sent yet. */
+  /** Samples that the window may step to next, the most likely first; their frames are not sent yet. */
   beside: number[]
-  /** Whether the cursor has moved since the last frame. */
+  /** True if the cursor has moved since the last frame. */
   hasMoved: boolean
   sent: number
   acknowledged: number
   wake: (() => void) | undefined
 }
 
-/** Where a cursor may go from `at`: on in its direction, the window has what it came from; from a standstill to either side. */
+/**
+ * Samples to prefetch next to `at`: the next one in the direction of movement (the window has the one it came from); at
+ * the first fixed sample both sides.
+ */
 function beside(from: number | null, at: number | null): number[] {
   if (at === null || at === from) return []
   if (from === null) return [at - 1, at + 1].filter((sample) => sample > 0)
   const next = at + Math.sign(at - from)
-  // After a leap it has nothing of either side.
+  // After a jump the window has neither neighbor.
   const other = Math.abs(at - from) === 1 ? [] : [2 * at - next]
   return [next, ...other].filter((sample) => sample > 0)
 }
 
-/** Lets frames be built one at a time, those of one window after those of another, with the event loop in between. */
+/** Serializes the building of frames, round-robin over windows, yielding to the event loop between frames. */
 class Turns {
-  /** By window, in the order of their next turn. */
+  /** Waiting builds by window, in the order of service. */
   readonly #waiting = new Map<string, (() => void)[]>()
   #isTaken = false
 
-  /** Resolves when it is the turn of `peer`; at once where nobody is before it. */
+  /** Resolves when `peer` may build; at once if nothing is waiting. */
   take(peer: string): Promise<void> {
     if (!this.#isTaken) {
       this.#isTaken = true
@@ -84,7 +87,10 @@ export class FramePump {
   readonly #streams = new Map<string, Stream>()
   readonly #turns = new Turns()
 
-  /** The window behind `peer` has drawn frame `seq` of a stream. Unknown streams are ignored: they may just have ended. */
+  /**
+   * Acknowledges that the window behind `peer` has drawn frame `seq` of a stream. Unknown streams are ignored: they may
+   * just have ended.
+   */
   acknowledge(peer: string, stream: string, seq: number): void {
     const s = this.#streams.get(`${peer}\u0000${stream}`)
     if (!s) return
@@ -92,7 +98,9 @@ export class FramePump {
     s.wake?.()
   }
 
-  /** Moves the cursor of a stream: its next frame is of that sample, at once. Moves that come before it are overtaken. */
+  /**
+   * Moves the cursor of a stream: its next frame shows that sample, at once. Earlier moves not yet drawn are skipped.
+   */
   stand(peer: string, stream: string, at: number | null): boolean {
     const s = this.#streams.get(`${peer}\u0000${stream}`)
     if (!s) return false
@@ -104,12 +112,13 @@ export class FramePump {
   }
 
   /**
-   * Frames of one view until the window goes away: by the signal, or because it takes no more of them.
+   * Frames of one view until the window closes it: by the signal, or by no longer reading.
    *
-   * @param query.stands  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view follows.
-   * @param query.beats   a frame comes at least once a second, also without a new sample.
-   * @param query.ahead   frames of the samples beside a fixed one follow it.
-   * @param build         makes the frame with the given number, of the given sample, from the present state.
+   * @param query.stands  a view of a fixed sample (`at`) is one frame until the cursor moves; otherwise every view
+   * follows.
+   * @param query.beats   a frame is sent at least once a second, also without a new sample.
+   * @param query.ahead   frames of the samples adjacent to a fixed one follow it.
+   * @param build         builds the frame with the given number, of the given sample, from the present state.
    */
   frames<F>(
     source: Changing,
@@ -119,7 +128,7 @@ export class FramePump {
   ): AsyncGenerator<F, void, void> {
     const ended = new AbortController()
     const frames = this.#frames(source, query, signal ? AbortSignal.any([signal, ended.signal]) : ended.signal, build)
-    // A generator that waits for a sample would not hear of its end before the next one.
+    // A generator waiting for a sample would not notice its end before the next one.
     const end = frames.return.bind(frames)
     frames.return = (value) => {
       ended.abort()
@@ -136,8 +145,12 @@ export class FramePump {
   ): AsyncGenerator<F, void, void> {
     const key = `${query.peer}\u0000${query.stream}`
     const s: Stream = {
-      ...{ at: query.at, beside: beside(null, query.at), hasMoved: false },
-      ...{ sent: 0, acknowledged: 0, wake: undefined },
+      at: query.at,
+      beside: beside(null, query.at),
+      hasMoved: false,
+      sent: 0,
+      acknowledged: 0,
+      wake: undefined,
     }
     this.#streams.set(key, s)
     const wake = (): void => s.wake?.()
@@ -157,7 +170,7 @@ export class FramePump {
         const due = s.hasMoved ? 0 : lastMs + gapMs - now
         const isStill = query.stands && s.at !== null && s.sent > 0
         const isWanted = s.hasMoved || (fresh && !isStill)
-        // Timers fire a little late; a sample that comes a little early is not left for the next one.
+        // Timers fire slightly late; a sample that is slightly early is sent now, not with the next one.
         if (isWanted && free && due <= 5) {
           await this.#turns.take(query.peer)
           if (signal.aborted) return
@@ -166,7 +179,7 @@ export class FramePump {
           yield build(++s.sent, s.at, false)
           continue
         }
-        // Only once the window has drawn all that was asked for: what it does not want yet delays nothing.
+        // Only once the window has drawn everything requested: prefetching delays nothing.
         if (query.ahead && query.stands && s.at !== null && !s.hasMoved && s.sent > 0 && s.sent === s.acknowledged) {
           const next = s.beside.shift()
           if (next !== undefined) {

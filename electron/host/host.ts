@@ -1,6 +1,6 @@
 /**
- * The application: opens the history, the emulator and the clusters that are known, and serves the contract. Imports no Electron, so
- * the same host runs in Electron's utility process, behind a browser, in a terminal and in tests.
+ * Application core: opens the history, the emulator and the known clusters, and serves the contract. Imports no
+ * Electron, so the same host runs in Electron's utility process, behind a browser, in a terminal and in tests.
  */
 import { dirname } from 'node:path'
 import type { ClusterInput } from '#core/api/clusters.ts'
@@ -14,7 +14,7 @@ import type { ClusterMonitor } from '../cluster/monitor.ts'
 import type { EnforcementStore } from '../enforce/store.ts'
 import { ForeignFiles } from '../foreign/foreign-files.ts'
 import { History } from '../history/history.ts'
-import { onRecord } from './clusters/on-record.ts'
+import { recordChoice } from './clusters/record-choice.ts'
 import { ClusterService } from './clusters/cluster-service.ts'
 import { FramePump } from './frame-pump.ts'
 import { consoleOf, type Console } from './console.ts'
@@ -22,7 +22,7 @@ import { HistoryService } from './history/history-service.ts'
 import { IncidentService } from './incidents/incident-service.ts'
 import { keepFrames } from './history/kept-frames.ts'
 import { machineFacts } from './machine/facts.ts'
-import { OnScreen } from './on-screen.ts'
+import { ActiveView } from './active-view.ts'
 import { Papers } from './papers/papers.ts'
 import { SandboxService } from './sandbox/sandbox-service.ts'
 import { secretsFile, ShellService } from './shell/shell-service.ts'
@@ -41,26 +41,31 @@ export interface HostOptions {
   readonly shell: 'desktop' | 'browser' | 'terminal'
   /** Path of the history, or `:memory:`. */
   readonly historyFile: string
-  /** Folder of clusters, trusted keys and the record of what was enforced; that of the history by default, none for `:memory:`. */
+  /**
+   * Folder of clusters, trusted keys and the enforcement store; that of the history by default, none for `:memory:`.
+   */
   readonly dataDir?: string | undefined
   /** Scenario to emulate; the built-in one by default. */
   readonly scenarioFile?: string | undefined
   readonly seed?: number | undefined
-  /** false: the emulator stands still until something drives it (tests, headless runs). */
+  /** false: the emulator is paused until something drives it (tests, headless runs). */
   readonly paced?: boolean | undefined
-  /** Unix seconds at virtual time 0; the wall clock's by default, so that the console reads like a live one. */
+  /** Unix seconds at virtual time 0; the wall clock's by default, so that timestamps look live. */
   readonly epochSeconds?: number | undefined
-  /** How the emulated nodes are reached: directly unless a test or a soak puts a worse line in between. */
+  /** Wraps the connections to the emulated nodes: direct unless a test or a soak inserts a worse line. */
   readonly reach?: ((node: NodeConnection) => NodeConnection) | undefined
-  /** Jobs that did nothing for so long leave memory, ms on the source's clock. @default an hour */
+  /** Idle time after which jobs leave memory, ms on the source's clock. @default an hour */
   readonly forgetMs?: number | undefined
-  /** Samples are in memory as they were taken for so long, ms on the source's clock. @default ten minutes, as far as that is 180 to 1,800 samples */
+  /**
+   * Time for which raw samples stay in memory, ms on the source's clock. @default ten minutes, bounded to 180 to 1,800
+   * samples
+   */
   readonly recentMs?: number | undefined
-  /** Clusters of this run that are not written down. */
+  /** Clusters of this run only, not saved. */
   readonly clusters?: readonly ClusterInput[] | undefined
-  /** How servers are reached and known; as the user's own ssh by default. */
+  /** SSH access to servers; as the user's own ssh by default. */
   readonly ssh?: SshAccessOptions | undefined
-  /** The program around it, where it can do more than the window by itself. */
+  /** Desktop shell around the host, if there is one. */
   readonly around?: Shell | undefined
 }
 
@@ -68,20 +73,20 @@ export type Router = ReturnType<typeof makeRouter>
 
 export interface Host {
   readonly router: Router
-  /** Of the source on screen. */
+  /** Monitor of the active source. */
   readonly monitor: ClusterMonitor
   readonly source: EmulatedSource
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly clusters: ClusterService
   readonly incidents: IncidentService
-  /** What the operator is told of the data folder when the console starts. */
+  /** Notices about the data folder, shown when the console starts. */
   readonly notices: readonly Failure[]
-  /** Puts on record that a window asked for a verb that there is not: no window of ours does. */
+  /** Records that a client called an unknown verb: Sluice's own windows never do. */
   unknownVerb(peer: string, verb: string): void
   close(): Promise<void>
 }
 
-/** The console of a source, whose frames are kept in the history. */
+/** Console of a source whose frames are kept in the history. */
 function kept(source: Source, scenario?: { readonly scenario: Scenario; readonly seed: number }): Console {
   keepFrames(source.monitor)
   return consoleOf(source.monitor, { ...source, scenario })
@@ -99,18 +104,23 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const emulation = beginEmulated(scenario, { history, seed, epochSeconds, reach, forgetMs, recentMs })
   const { emulated } = emulation
   const emulator = kept(emulation.source, { scenario, seed: emulated.emulator.seed })
-  const onScreen = new OnScreen(emulator)
+  const onScreen = new ActiveView(emulator)
   const dataDir = options.dataDir ?? (options.historyFile === ':memory:' ? undefined : dirname(options.historyFile))
   const reopen = (): Result<EnforcementStore> => openStore(dataDir)
   const store = reopen()
   const secrets = new KeptSecrets(secretsFile(dataDir), options.around?.keychain)
   const clusters = new ClusterService({
-    ...{ onScreen, emulator, dataDir, secrets, clusters: options.clusters, ssh: options.ssh },
+    onScreen,
+    emulator,
+    dataDir,
+    secrets,
+    clusters: options.clusters,
+    ssh: options.ssh,
     begin: (cluster, nodes) => {
       const begun = beginLive(cluster, nodes, { history: history.beside(), store, reopen })
       return { ...begun, source: kept(begun.source) }
     },
-    record: (server, text) => onRecord(store, server, text),
+    record: (server, text) => recordChoice(store, server, text),
     watch: (console) => incidents.watch(console),
   })
   const papers = new Papers()
@@ -118,21 +128,34 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
   const timeTravel = new HistoryService({ onScreen, foreign })
   const sandbox = new SandboxService({ onScreen, dataDir })
   const incidents = new IncidentService({
-    ...{ onScreen, dataDir, history: timeTravel, foreign, version: version() },
+    onScreen,
+    dataDir,
+    history: timeTravel,
+    foreign,
+    version: version(),
     store: store.ok ? store.value : undefined,
     run: (id) => sandbox.kept(id),
-    // Who drives the clock himself waits for what it brings.
+    // A caller that drives the clock itself waits for the results.
     inTurns: options.paced !== false,
   })
   incidents.watch(emulator)
   const shell = new ShellService({ shell: options.around, clusters, secrets, alerts: incidents.alerts })
   const about = { version: version(), runtime: `Node ${process.versions.node}` }
   const router = makeRouter({
-    ...{ onScreen, clusters, papers, sandbox, incidents, shell },
+    onScreen,
+    clusters,
+    papers,
+    sandbox,
+    incidents,
+    shell,
     facts: () =>
       machineFacts({
-        ...{ ...about, dataDir, historyFile: options.historyFile, access: clusters.access },
-        ...{ bundles: incidents.bundles.folder, recordings: history.recordings?.folder ?? null },
+        ...about,
+        dataDir,
+        historyFile: options.historyFile,
+        access: clusters.access,
+        bundles: incidents.bundles.folder,
+        recordings: history.recordings?.folder ?? null,
       }),
     search: new SearchService({ onScreen, clusters, sandbox, incidents }),
     history: timeTravel,
@@ -148,7 +171,7 @@ export async function openHost(options: HostOptions): Promise<Result<Host>> {
     incidents,
     notices: [history.notice, store.ok ? store.value.refusal : store.error].filter((f) => f !== undefined),
     unknownVerb: (peer, verb) =>
-      void onRecord(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
+      void recordChoice(store, 'this console', `refused ${plainText(peer)}: no verb ${plainText(verb)}`),
     get monitor() {
       return onScreen.monitor
     },

@@ -1,4 +1,4 @@
-/** Base of every handler of the contract: who calls, what is refused while something recorded is on screen, streams per window. */
+/** Base of every handler of the contract: caller, refusals during playback, streams per window. */
 import { implement, ORPCError } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import { errors } from '#core/api/parts.ts'
@@ -8,8 +8,8 @@ import { mayChange } from './playback-guard.ts'
 import { StreamLimit } from './stream-limit.ts'
 import { toNotice } from './views/status.ts'
 
-/** @param isPlayedBack  whether something recorded is on screen: then verbs that change a source are refused. */
-// The return type is what the contract makes of it; naming it would repeat the whole contract.
+/** @param isPlayedBack  true during playback: then verbs that change a source are refused. */
+// The contract determines the return type; naming it would repeat the whole contract.
 export const implementation = (isPlayedBack: () => boolean) => {
   const streams = new StreamLimit()
   return implement(contract)
@@ -22,7 +22,7 @@ export const implementation = (isPlayedBack: () => boolean) => {
 }
 export type Implementation = ReturnType<typeof implementation>
 
-/** The value of a verb that was carried out. @throws {ORPCError} REFUSED of the contract, with the failure, where it was not */
+/** Value of a successful verb. @throws {ORPCError} REFUSED of the contract, with the failure */
 export function accepted<T>(result: Result<T>): T {
   if (result.ok) return result.value
   // Code and status make it an error of the contract.

@@ -1,12 +1,12 @@
 /**
- * The filter of the jobs table: `user:ana rpc>5k op:write target:OST0003 -rule:* train`.
+ * Filter of the jobs table: `user:ana rpc>5k op:write target:OST0003 -rule:* train`.
  *
- * Terms are joined by blanks and must all hold; a `-` turns one round; a bare word looks for itself in the job id. `*`
- * matches any run of characters.
+ * Terms are separated by blanks and must all match; the prefix `-` excludes; a bare word is searched for in the job id.
+ * `*` matches any run of characters.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** What a term can ask of a job; null for a gap. */
+/** Fields of a job that filter terms can use; null for a gap. */
 export interface FilterRow {
   readonly jobId: string
   readonly user: string
@@ -29,7 +29,7 @@ export interface FilterRow {
 export type RowTest<R> = (row: R) => boolean
 
 export interface FilterError {
-  /** From 1. */
+  /** 1-based. */
   readonly column: number
   readonly message: string
 }
@@ -65,11 +65,11 @@ const STATE: Readonly<Record<string, Test>> = {
 }
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9 }
 
-/** Without a regular expression: many `*` on a long run of one letter would keep one busy for minutes. */
+/** Matches without a regular expression: many `*` on a long run of one letter would backtrack for minutes. */
 export function glob(pattern: string): (text: string) => boolean {
   const parts = pattern.toLowerCase().split('*')
   const first = parts[0] as string
-  // A plain word is looked for anywhere; one with a `*` must match from end to end.
+  // A plain word matches anywhere; a pattern with `*` must match the whole text.
   if (parts.length === 1) return (text) => text.toLowerCase().includes(first)
   const last = parts.at(-1) as string
   const middle = parts.slice(1, -1)
@@ -87,11 +87,11 @@ export function glob(pattern: string): (text: string) => boolean {
   }
 }
 
-/** An entry of a table by a name that somebody typed; what every object inherits is not in it. */
+/** Table entry by a name that a user typed; inherited properties are excluded. */
 export const entry = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
-/** A number compared with what was typed, for example `>=` and `5k`; in words what is wrong with it. A gap passes nothing. */
+/** Parses a comparison such as `>=` and `5k`; a text for a fault. A gap never matches. */
 export function comparison(op: string, value: string): ((v: number | null) => boolean) | string {
   const m = /^(-?\d+(?:\.\d+)?)([kmg]?)$/i.exec(value)
   if (!m) return `${value === '' ? 'a number' : value} is not a number such as 500, 5k or 1.5m`
@@ -115,7 +115,7 @@ function term(word: string): Test | string {
   if (number) {
     const [, name = '', op = '', value = ''] = number
     const of = entry(NUMBER, name)
-    if (!of) return `${name} cannot be compared; numbers are ${Object.keys(NUMBER).join(', ')}`
+    if (!of) return `${name} is not numeric; numeric fields are ${Object.keys(NUMBER).join(', ')}`
     const passes = comparison(op, value)
     return typeof passes === 'string' ? passes : (r) => passes(of(r))
   }
@@ -126,7 +126,7 @@ function term(word: string): Test | string {
   }
   const [, name = '', value = ''] = field
   if (value === '') return `${name}: needs a value`
-  if (name === 'is') return entry(STATE, value) ?? `is: knows ${Object.keys(STATE).join(', ')}`
+  if (name === 'is') return entry(STATE, value) ?? `is: must be one of ${Object.keys(STATE).join(', ')}`
   if (name === 'rule' && value === 'none') return (r) => r.rule === 'default'
   const of = entry(TEXT, name)
   if (!of) return `${name}: is not a field; fields are ${[...Object.keys(TEXT), 'is'].join(', ')}`
@@ -135,13 +135,13 @@ function term(word: string): Test | string {
   return (r) => of(r).some(has)
 }
 
-/** Reads a filter; an empty one lets everything pass. */
+/** Parses a filter; an empty one matches everything. */
 export const parseJobFilter = (text: string): Result<Test, FilterError> => parseFilter(text, term)
 
 /**
- * Reads terms that are joined by blanks and turned round by a `-`.
+ * Parses terms that are separated by blanks and may be negated by `-`.
  *
- * @param term  what one term asks of a row; in words why it cannot be read.
+ * @param term  parses one term to a test of a row, or returns a text for a fault.
  */
 export function parseFilter<R>(
   text: string,

@@ -1,4 +1,4 @@
-/** What every call of the contract comes with, whatever carries it. */
+/** Context of every call of the contract, whatever the transport. */
 export interface PeerContext {
   /** Unique per connection: a window's acknowledgements reach only its own streams. */
   readonly peer: string

@@ -1,8 +1,8 @@
-/** Verbs of incidents, on the services of the host. */
+/** Handlers of incident verbs, on the services of the host. */
 import { accepted, type Implementation } from './implementation.ts'
 import type { IncidentService } from './incidents/incident-service.ts'
 
-// The return type is what the contract makes of it, as for the whole router.
+// The contract determines the return type, as for the whole router.
 export function incidentHandlers(os: Implementation, { notebooks, alerts, bundles }: IncidentService) {
   return {
     create: os.incidents.create.handler(async ({ input }) => accepted(await notebooks.createInTurns(input))),

@@ -1,8 +1,8 @@
-/** Verbs of the program around the host. */
+/** Handlers of verbs of the desktop shell. */
 import { accepted, type Implementation } from './implementation.ts'
 import type { ShellService } from './shell/shell-service.ts'
 
-// The return type is what the contract makes of it, as for the whole router.
+// The contract determines the return type, as for the whole router.
 export function shellHandlers(os: Implementation, shell: ShellService) {
   return {
     about: os.shell.about.handler(() => shell.about()),

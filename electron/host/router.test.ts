@@ -33,20 +33,20 @@ const VIEWS = ['strip', 'overview', 'jobs', 'job', 'rules'] as const
 const run = (host: Host, toSecond: number): Promise<void> =>
   host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs))
 
-/** Streams and the pace of the emulator follow a clock that only `pass` moves. */
+/** Fakes the clock of streams and of the emulator's pace: only `pass` advances it. */
 const standStill = (): void =>
   void vi.useFakeTimers({
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
   })
 const pass = async (ms: number): Promise<void> => void (await vi.advanceTimersByTimeAsync(ms))
 
-/** The first frame of a stream, which is then ended. */
+/** First frame of a stream, which is then ended. */
 async function first<F>(stream: Promise<AsyncIterable<F>>): Promise<F> {
   for await (const frame of await stream) return frame
   throw new Error('no frame')
 }
 
-/** Takes the frames of a stream as they come, until the signal. */
+/** Collects the frames of a stream, until the signal. */
 function taking<F>(stream: Promise<AsyncIterable<F>>): { frames: F[]; done: Promise<void> } {
   const frames: F[] = []
   const done = (async () => {
@@ -261,7 +261,8 @@ describe('frames', () => {
         const sorted = sortRows(list, descending)
         expect(sortRows(list.toReversed(), descending)).toEqual(sorted)
         const part = sortRows(list, descending, list.length >> 2, list.length >> 1)
-        const [from, to] = [list.length >> 2, list.length >> 1]
+        const from = list.length >> 2
+        const to = list.length >> 1
         expect(part.slice(from, to)).toEqual(sorted.slice(from, to))
         const nulls = sorted.findIndex((r) => r.nodes === null)
         if (nulls >= 0) expect(sorted.slice(nulls).every((r) => r.nodes === null)).toBe(true)
@@ -338,7 +339,7 @@ describe('streams', () => {
   })
   let second = 1
   beforeEach(() => (second = 1))
-  /** One more sample, a tenth of a second after the last one. */
+  /** Takes one more sample, a tenth of a second after the last one. */
   const sample = async (): Promise<void> => {
     second += 0.1
     await run(host, second)
@@ -424,7 +425,7 @@ describe('streams', () => {
   })
 })
 
-/** Listeners of the source on screen that came after this call. */
+/** Counts listeners added to the active source after this call. */
 function countListeners(host: Host): () => number {
   const { onScreen } = host
   const on = onScreen.onChange.bind(onScreen)
@@ -453,7 +454,7 @@ describe('what the operator chooses', () => {
     await expect.poll(() => frames.map((f) => f.mode)).toEqual(['enforce'])
     const before = host.monitor.audit.number
     await client.source.setMode({ mode: 'observe' })
-    // The emulator stands still: without a sample the window is told all the same.
+    // The emulator is paused: the window is notified even without a sample.
     await expect.poll(() => frames.map((f) => f.mode)).toEqual(['enforce', 'observe'])
     await client.host.ack({ stream: 's', seq: 2 })
     await client.source.setController({ controller: 'static' })
@@ -500,8 +501,12 @@ describe('what the operator chooses', () => {
     await client.source.setControllerOptions({ demand: 'backlog', deadbandPercent: 5 })
     const status = await first(client.source.status({ stream: 's' }))
     expect(status.adaptbf.options).toEqual({
-      ...{ demand: 'backlog', deadbandPercent: 5, coefficient: 'max' },
-      ...{ overdraft: 0, autoT: false, spill: false },
+      demand: 'backlog',
+      deadbandPercent: 5,
+      coefficient: 'max',
+      overdraft: 0,
+      autoT: false,
+      spill: false,
     })
     expect(status.adaptbf.measures).toContain(status.adaptbf.options.demand)
     expect(status.adaptbf.maxRates).toHaveLength(4)

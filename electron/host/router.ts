@@ -1,11 +1,11 @@
-/** The contract of core/api, implemented on one monitor; the same router behind every transport. */
+/** Router of the contract in core/api on one monitor; the same for every transport. */
 import type { MachineFacts } from '#core/api/machine.ts'
 import { fail, type Failure } from '#core/base/result.ts'
 import type { ClusterService } from './clusters/cluster-service.ts'
 import type { Changing, FramePump } from './frame-pump.ts'
 import type { HistoryService } from './history/history-service.ts'
 import type { IncidentService } from './incidents/incident-service.ts'
-import type { OnScreen } from './on-screen.ts'
+import type { ActiveView } from './active-view.ts'
 import type { PeerContext } from './peer.ts'
 import type { Papers } from './papers/papers.ts'
 import type { SandboxService } from './sandbox/sandbox-service.ts'
@@ -18,19 +18,19 @@ import { incidentHandlers } from './router-incidents.ts'
 import { shellHandlers } from './router-shell.ts'
 import type { SearchService } from './search/search-service.ts'
 import { connectionsFrame } from './views/connections.ts'
-import { inTurns } from '../history/in-turns.ts'
+import { runCooperatively } from '../history/cooperative.ts'
 import { checkDraftInSteps } from './rules/check.ts'
 
 export interface RouterParts {
-  /** The source on screen: every view and verb but those of `clusters` is about it. */
-  readonly onScreen: OnScreen
+  /** Active source: every view and verb except those of `clusters` is about it. */
+  readonly onScreen: ActiveView
   readonly clusters: ClusterService
   readonly papers: Papers
   readonly history: HistoryService
   readonly sandbox: SandboxService
   readonly incidents: IncidentService
   readonly shell: ShellService
-  /** Where this console keeps things, and what it reads. */
+  /** Locations of the console's files, and of files that it reads. */
   readonly facts: () => MachineFacts
   readonly search: SearchService
   readonly pump: FramePump
@@ -51,11 +51,11 @@ const NO_SPEED: Failure = {
 const NOT_LOCKED: Failure = {
   code: 'NOT_LOCKED',
   what: 'There is nothing to unlock',
-  why: 'this source writes without an unlock',
+  why: 'this source needs no unlock',
   next: 'Choose the mode.',
 }
 
-// The return type is what the contract makes of it; naming it would repeat the whole contract.
+// The contract determines the return type; naming it would repeat the whole contract.
 export function makeRouter(parts: RouterParts) {
   const { onScreen, clusters, papers, history, sandbox, incidents, pump } = parts
   const os = implementation(() => onScreen.playback !== undefined)
@@ -84,7 +84,7 @@ export function makeRouter(parts: RouterParts) {
       ack: os.host.ack.handler(({ input, context }) => pump.acknowledge(context.peer, input.stream, input.seq)),
     },
     source: {
-      // The frame's status follows the newest sample also while the views stand still: that is how age is seen.
+      // The status frame follows the newest sample even if the views are paused, so that the age of data is visible.
       status: os.source.status.handler((call) =>
         frames(call, { stands: false, beats: true }, (input, seq) => onScreen.views.status(input, seq)),
       ),
@@ -160,7 +160,7 @@ export function makeRouter(parts: RouterParts) {
     },
     rules: {
       check: os.rules.check.handler(({ input }) =>
-        inTurns(checkDraftInSteps(onScreen.console.ruleService, input.service, input.draft)),
+        runCooperatively(checkDraftInSteps(onScreen.console.ruleService, input.service, input.draft)),
       ),
       stage: os.rules.stage.handler(({ input }) => {
         const staged = accepted(
@@ -188,7 +188,7 @@ export function makeRouter(parts: RouterParts) {
     },
     padll: {
       change: os.padll.change.handler(async ({ input }) => {
-        // Whether it is still unlocked: a lock takes it out of enforce.
+        // Checks the unlock: a lock leaves enforce.
         onScreen.console.guard?.look()
         accepted(await onScreen.console.padll.change(input))
       }),

@@ -38,11 +38,11 @@ describe('a filter of named fields', () => {
 
   it.each([
     ['tag:', 1, 'tag: needs a value'],
-    ['a  is:wet', 4, 'is: knows known'],
-    ['is:constructor', 1, 'is: knows known'],
+    ['a  is:wet', 4, 'is: must be one of known'],
+    ['is:constructor', 1, 'is: must be one of known'],
     ['toString:x', 1, undefined],
     ['colour:red', 1, 'colour: is not a field; fields are name, tag, is'],
-    ['x width>3', 3, 'width cannot be compared; numbers are size'],
+    ['x width>3', 3, 'width is not numeric; numeric fields are size'],
     ['size>', 1, 'a number is not a number such as 500, 5k or 1.5m'],
   ])('says what is wrong with %j, and where', (filter, column, message) => {
     const read = parseRowFilter(filter, FIELDS)
@@ -55,7 +55,7 @@ describe('a filter of named fields', () => {
     expect(readFilter(undefined, FIELDS)).toEqual({ test: undefined, error: {} })
     const { test, error } = readFilter('is:wet', FIELDS)
     expect(test).toBeUndefined()
-    expect(error.filterError).toEqual({ column: 1, message: 'is: knows known' })
+    expect(error.filterError).toEqual({ column: 1, message: 'is: must be one of known' })
   })
 
   it('never throws', () => {

@@ -1,4 +1,4 @@
-/** Streams that one window can have open at once; views, dialogs and exports of a window together need a dozen. */
+/** Most streams that one window can have open at once; views, dialogs and exports of a window together need a dozen. */
 import { ORPCError } from '@orpc/server'
 import type { Notice } from '#core/api/frames.ts'
 
@@ -22,8 +22,8 @@ export class StreamLimit {
   readonly #open = new Map<string, number>()
 
   /**
-   * The output of a verb; a stream is counted until it ends or is closed.
-   * Throws the refusal where the window has as many streams as it may.
+   * Output of a verb; a stream is counted until it ends or is closed. Throws the refusal if the window has too many
+   * streams.
    */
   admit<T>(peer: string, output: T): T {
     if (!isStream(output)) return output
@@ -43,7 +43,7 @@ export class StreamLimit {
   }
 }
 
-/** The stream, with `release` called once when it is over. A generator that never ran has no other way of saying so. */
+/** Stream that calls `release` once when it is over. A generator that never ran cannot signal this itself. */
 function counted(stream: Stream, release: () => void): AsyncGenerator {
   let isOver = false
   const over = (): void => {
@@ -69,7 +69,7 @@ function counted(stream: Stream, release: () => void): AsyncGenerator {
   return {
     next: (value: unknown) => watched(stream.next(value)),
     return: end,
-    // A stream that takes no error ends by it.
+    // A stream without a `throw` method ends with the error.
     throw: async (error: unknown) => {
       if (stream.throw) return watched(stream.throw(error))
       over()

@@ -1,4 +1,4 @@
-/** The frames of what is on screen: of a source that goes on, or of something recorded. The contract's streams are built from these. */
+/** Frames of the active view: of a running source, or of a playback. The contract's streams are built from these. */
 import type { StatusFrame, StripFrame, OverviewFrame, JobsFrame, JobFrame, RulesFrame } from '#core/api/frames.ts'
 import type { LinkedFrame } from '#core/api/linked.ts'
 import type { LocksFrame } from '#core/api/locks.ts'
@@ -11,7 +11,7 @@ import { jobsFrame } from './views/jobs/jobs.ts'
 import { linkedFrame } from './views/linked.ts'
 import { locksFrame } from './views/locks/locks.ts'
 import { metadataFrame } from './views/metadata/metadata.ts'
-import type { Viewed } from '../cluster/viewed.ts'
+import type { ClusterView } from '../cluster/cluster-view.ts'
 import type { HistoryReader } from '../history/reader.ts'
 import type { Console } from './console.ts'
 import { overviewFrame } from './views/overview.ts'
@@ -22,7 +22,7 @@ import { statusFrame } from './views/status.ts'
 import { stripFrame } from './views/strip.ts'
 import { tokensFrame } from './views/tokens/tokens.ts'
 import { LongView } from '../recorded/long-view.ts'
-import { Pictures } from '../recorded/find.ts'
+import { RecordedClusterCache } from '../recorded/find.ts'
 import type { FindAgainst } from './views/against.ts'
 import { nearestSample } from './position.ts'
 
@@ -41,11 +41,11 @@ export interface ViewSet {
   readonly locks: Frame<Parameters<typeof locksFrame>[1], LocksFrame>
   readonly tokens: Frame<Parameters<typeof tokensFrame>[1], TokensFrame>
   readonly staged: Frame<Parameters<typeof stagedFrame>[1], StagedFrame>
-  /** What a search goes through; the reader is there where what is kept can be read. */
-  readonly searched: () => { readonly viewed: Viewed; readonly reader: HistoryReader | undefined }
+  /** Searchable data; `reader` is set if kept samples can be read. */
+  readonly searched: () => { readonly viewed: ClusterView; readonly reader: HistoryReader | undefined }
 }
 
-/** Of a source that goes on, and of its store where memory does not reach back so far. */
+/** Views of a running source, and of its store beyond the samples in memory. */
 export function viewsOf(console: Console): ViewSet {
   const { monitor, ruleService } = console
   const viewed = new LongView(monitor)
@@ -68,9 +68,9 @@ export function viewsOf(console: Console): ViewSet {
   }
 }
 
-/** A of a source that goes on: in memory, or else in its store. */
+/** Finds A for a running source: in memory, or else in its store. */
 function findIn(viewed: LongView): FindAgainst {
-  const pictures = new Pictures(() => viewed.past)
+  const pictures = new RecordedClusterCache(() => viewed.past)
   return (atMs) => {
     const { totals } = viewed.live.recent.raw
     const slackMs = 2.5 * (viewed.live.intervalNs / 1e6)

@@ -1,4 +1,4 @@
-/** How often something may be started again before a person is asked: a fault that comes back at once is not cured by one more start. */
+/** Limit on automatic restarts before the user is asked: a fault that recurs at once is not fixed by another restart. */
 
 const MOST = 3
 const WITHIN_MS = 5 * 60_000
@@ -12,14 +12,14 @@ export class CrashLimit {
     this.#nowMs = nowMs
   }
 
-  /** It ended. @returns the pause before it is started again, ms; null: a person is asked first. */
+  /** Counts one exit. @returns the pause before the restart, ms; null: ask the user first. */
   note(): number | null {
     const nowMs = this.#nowMs()
     this.#atMs = [...this.#atMs.filter((t) => nowMs - t < WITHIN_MS), nowMs]
     return this.#atMs.length > MOST ? null : FIRST_PAUSE_MS * 2 ** (this.#atMs.length - 1)
   }
 
-  /** A person chose to go on. */
+  /** Resets the count after the user chose to restart. */
   forgive(): void {
     this.#atMs = []
   }

@@ -1,13 +1,13 @@
-/** Command line of the desktop shell: only what names files; everything else belongs to Chromium. */
+/** Command line of the desktop shell: only file names; all other switches belong to Chromium. */
 import { parseArgs } from 'node:util'
 
-/** What the command line said. */
+/** Parsed command line. */
 export interface Flags {
   readonly history?: string
   readonly scenario?: string
 }
 
-/** Reads --history FILE and --scenario FILE and passes over switches that Chromium or a test driver added. */
+/** Parses --history FILE and --scenario FILE and ignores switches that Chromium or a test driver added. */
 export function readFlags(args: readonly string[]): Flags {
   const { values } = parseArgs({
     args: [...args],

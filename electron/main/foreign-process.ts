@@ -1,4 +1,7 @@
-/** Starts the process that reads files from elsewhere for the host, which cannot start one itself: a packaged program is no Node. */
+/**
+ * Starts the process that reads untrusted files for the host, which cannot start one itself: a packaged program is not a Node
+ * executable.
+ */
 import { utilityProcess } from 'electron'
 import { foreignEnvironment, FOREIGN_FLAGS } from '#electron/foreign/node-process.ts'
 import type { StartedProcess } from '#electron/foreign/processes.ts'
@@ -6,13 +9,13 @@ import type { StartedProcess } from '#electron/foreign/processes.ts'
 export function startUtility(program: string): StartedProcess {
   const child = utilityProcess.fork(program, [], {
     serviceName: 'sluice-foreign',
-    // What it prints could be text of the file.
+    // Its output could be text of the file.
     stdio: 'ignore',
     execArgv: [...FOREIGN_FLAGS],
     env: foreignEnvironment(),
   })
   return {
-    // It has one from its start on.
+    // Set from the start.
     get pid() {
       return child.pid
     },
@@ -20,11 +23,11 @@ export function startUtility(program: string): StartedProcess {
     onMessage: (listener) => void child.on('message', listener),
     onEnd: (listener) => void child.once('exit', (code) => listener(`code ${code}`)),
     kill() {
-      // Electron asks it to end; a loop inside SQLite does not hear that.
+      // kill() only asks the process to end, which a loop inside SQLite ignores.
       try {
         if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL')
       } catch {
-        // It has ended meanwhile.
+        // Already ended.
       }
       child.kill()
     },

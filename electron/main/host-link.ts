@@ -1,6 +1,6 @@
 /**
- * Main's end of the host: starts its process, hands a port of it to each window, does what it asks for, closes it. A host that dies is
- * started again, with what it had written; windows ask for a new port by themselves.
+ * Main's end of the host process: starts it, hands one of its ports to each window, serves its requests, closes it. A host that
+ * crashes is restarted with the data it had written; windows request a new port themselves.
  */
 import {
   BrowserWindow,
@@ -13,23 +13,23 @@ import {
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RunForeign } from '#electron/foreign/processes.ts'
 import type { ForeignTask } from '#electron/foreign/task.ts'
-import type { ShellTold } from '#electron/host/shell/shell.ts'
+import type { ShellMessage } from '#electron/host/shell/shell.ts'
 import hostProcess from '../../scripts/host-process.json' with { type: 'json' }
 import { CrashLimit } from './crash-limit.ts'
-import { fromHost, type HostArguments, type HostAsk, type ToHost } from './host-messages.ts'
+import { fromHost, type HostArguments, type HostRequest, type ToHost } from './host-messages.ts'
 import type { Native } from './native.ts'
-import { isOurFrame } from './origin.ts'
+import { isAppFrame } from './origin.ts'
 
-/** A host that does not close by itself is ended after this time. */
+/** Time after which a host that does not close by itself is killed. */
 const CLOSE_MS = 2000
 
-/** The running host. */
+/** Handle of the running host. */
 export interface HostLink {
-  /** Handler of the preload's request for a port; anybody but our own page's top frame gets none. */
+  /** Handles the preload's request for a port; only the top frame of Sluice's own page gets one. */
   connect(event: Pick<IpcMainEvent, 'senderFrame'>): void
-  /** Tells it what happened around it. */
-  tell(told: ShellTold): void
-  /** Resolves when the host's process is gone, at most two seconds later. */
+  /** Forwards an event of the desktop to the host. */
+  tell(told: ShellMessage): void
+  /** Resolves when the host process has ended, at most two seconds later. */
   close(): Promise<void>
 }
 
@@ -37,16 +37,16 @@ export interface HostLinkParts {
   readonly program: string
   readonly given: HostArguments
   readonly native: Native
-  /** Reads files from elsewhere for it. */
+  /** Reads an untrusted file for the host. */
   readonly runForeign: RunForeign
-  /** It cannot be opened, which another start would not change; or a person gave it up. Called once. */
+  /** Called once, if the host cannot be opened, which a restart would not change, or the user gave up. */
   readonly onFailure: (failure: Failure) => void
-  /** It keeps ending: whether it is started again. */
+  /** Asks the user if a host that keeps crashing is restarted. */
   readonly askAgain: (failure: Failure) => Promise<boolean>
   readonly limit?: CrashLimit
 }
 
-/** Starts the host's process. */
+/** Starts the host process. */
 export function startHost({
   program,
   given,
@@ -62,14 +62,15 @@ export function startHost({
   let wasReady = false
   let isOver = false
   let gone: Promise<void> = Promise.resolve()
-  /** Pages that have a port of the present host. */
+  /** Pages with a port of the current host. */
   const pages = new Set<WebFrameMain>()
   const say = (message: ToHost, ports: Electron.MessagePortMain[] = []): void => child?.postMessage(message, ports)
 
   function start(): void {
     const running = utilityProcess.fork(program, [JSON.stringify(given)], {
-      ...{ serviceName: 'sluice-host', stdio: 'inherit' },
-      // Both keep its memory small, see docs/decisions.md.
+      serviceName: 'sluice-host',
+      stdio: 'inherit',
+      // Both limit its memory, see docs/decisions.md.
       execArgv: hostProcess.flags,
       env: { ...hostProcess.env, ...process.env },
     })
@@ -98,20 +99,20 @@ export function startHost({
       else if (message.type === 'menu') native.menu(message.menu)
     })
   }
-  /** Pages hear at once that their port leads nowhere. */
+  /** Notifies pages at once that their port is dead. */
   function leave(): void {
     for (const page of pages) {
       try {
         page.postMessage('sluice:lost', null)
       } catch {
-        // It was closed meanwhile.
+        // Already closed.
       }
     }
     pages.clear()
   }
-  async function answer(asked: UtilityProcess, number: number, ask: HostAsk): Promise<void> {
+  async function answer(asked: UtilityProcess, number: number, ask: HostRequest): Promise<void> {
     const done = await (ask.kind === 'foreign' ? read(ask.task) : native.answer(ask))
-    // Answers are for the process that asked, not for the one after it.
+    // Answers only go to the process that asked, not to its successor.
     if (child !== asked) return
     say({ type: 'answer', number, ...(done.ok ? { failure: null, value: done.value } : { failure: done.error }) })
   }
@@ -140,7 +141,7 @@ export function startHost({
   start()
   return {
     connect({ senderFrame }) {
-      if (isOver || child === undefined || !isOurFrame(senderFrame)) return
+      if (isOver || child === undefined || !isAppFrame(senderFrame)) return
       const { port1, port2 } = new MessageChannelMain()
       say({ type: 'connect' }, [port1])
       const page = senderFrame as WebFrameMain
@@ -163,8 +164,8 @@ export function startHost({
 
 const diedFailure = (code: number): Failure => ({
   code: 'HOST_DIED',
-  what: 'The part of Sluice that measures keeps ending',
+  what: 'The Sluice host keeps crashing',
   why: `its process ended with code ${code}`,
   unaffected: 'What was recorded until then is kept; rules on the servers end by their own timers.',
-  next: 'Start it again, or quit.',
+  next: 'Restart it, or quit.',
 })

@@ -1,19 +1,19 @@
-/** The host process as a plain function: messages in, ports served, messages out. */
+/** Host process as a plain function: receives messages, serves ports, sends messages. */
 import type { AnyRouter } from '@orpc/server'
 import { InvariantError, type Failure, type Result } from '#core/base/result.ts'
 import { toHost, type FromHost, type ToHost } from './host-messages.ts'
 import type { UnknownVerb } from '#electron/server/messages.ts'
 import { portServer, type PortLike } from './host-ports.ts'
 
-/** The part of a host that the loop needs. */
+/** The part of a host that the loop uses. */
 export interface HostLike {
   readonly router: AnyRouter
-  /** A window asked for a verb that there is not. */
+  /** Called when a window requests an unknown verb. */
   readonly unknownVerb?: UnknownVerb | undefined
   close(): Promise<void>
 }
 
-/** Where main's messages arrive, for example process.parentPort. */
+/** Source of main's messages, for example process.parentPort. */
 export interface ParentLike {
   on(
     event: 'message',
@@ -22,10 +22,10 @@ export interface ParentLike {
 }
 
 /**
- * Serves the host that `opening` yields on every port that comes with `connect`; ports that come earlier wait.
- * Tells main `ready` or `failed`, and `closed` after `close`; then calls `exit`. What main says and is no message of ours is not heard.
+ * Serves the host that `opening` yields on every port that arrives with `connect`; earlier ports wait. Sends `ready` or `failed`
+ * to main, and `closed` after `close`; then calls `exit`. Messages of main that match no schema are ignored.
  *
- * @param hear  takes what is not about ports, at once: opening the host may wait for it.
+ * @param hear  handles each message at once, before the ports: opening the host may wait for it.
  */
 export function runHost(
   parent: ParentLike,

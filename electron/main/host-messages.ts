@@ -1,6 +1,6 @@
 /**
- * What main and the host's process say to each other; the contract itself goes through ports. Each side reads what the other one says by
- * these schemas: what fits none of them is not heard.
+ * Messages between main and the host process; the contract itself uses ports. Each side validates the other's messages with these
+ * schemas and ignores those that do not match.
  */
 import * as z from 'zod'
 import { commandId, menuModel, powerEvent } from '#core/api/shell.ts'
@@ -18,21 +18,21 @@ const path = z.string().min(1).max(4096)
 /** A passphrase has at most 1024 characters. */
 const secret = z.string().max(8192)
 
-/** What the host asks main for and waits for. */
-export const hostAsk = z.discriminatedUnion('kind', [
+/** Requests of the host to main, with an answer. */
+export const hostRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('save'), name: z.string().min(1).max(200) }),
   z.object({ kind: z.literal('link'), url: z.string().max(2000) }),
   z.object({ kind: z.literal('keychain') }),
   z.object({ kind: z.literal('seal'), text: secret }),
   z.object({ kind: z.literal('open'), sealed: z.string().max(32_768) }),
-  /** To read a file from elsewhere in a process that can be ended. */
+  /** Reads an untrusted file in a process that can be killed. */
   z.object({ kind: z.literal('foreign'), task: foreignTask }),
 ])
-export type HostAsk = z.infer<typeof hostAsk>
-/** What only the desktop can do. */
-export type NativeAsk = Exclude<HostAsk, { kind: 'foreign' }>
+export type HostRequest = z.infer<typeof hostRequest>
+/** Requests that only the desktop can serve. */
+export type NativeRequest = Exclude<HostRequest, { kind: 'foreign' }>
 
-/** Main's answer to each; a failure stands for any of them. */
+/** Main's answers by request; any of them may be a failure instead. */
 export const answers = {
   save: z.object({ path: path.nullable() }),
   link: z.object({}),
@@ -43,29 +43,29 @@ export const answers = {
 } as const
 export type Answers = { readonly [K in keyof typeof answers]: z.infer<(typeof answers)[K]> }
 
-/** What happened around the host. */
-export const shellTold = z.discriminatedUnion('kind', [
+/** Events of the desktop. */
+export const shellEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('command'), id: commandId }),
   z.object({ kind: z.literal('power'), what: powerEvent }),
   z.object({ kind: z.literal('notification'), id: z.string().max(64) }),
   z.object({ kind: z.literal('focus'), isFocused: z.boolean() }),
 ])
 
-/** Main to host: a port for a window comes with `connect`. */
+/** Main to host: `connect` carries the port of a window. */
 export const toHost = z.discriminatedUnion('type', [
   z.object({ type: z.literal('connect') }),
   z.object({ type: z.literal('close') }),
-  z.object({ type: z.literal('told'), told: shellTold }),
+  z.object({ type: z.literal('told'), told: shellEvent }),
   z.object({ type: z.literal('answer'), number, failure: failure.nullable(), value: z.unknown().optional() }),
 ])
 export type ToHost = z.infer<typeof toHost>
 
-/** Host to main. After `failed` or `closed` the host's process ends by itself. */
+/** Host to main. After `failed` or `closed` the host process ends by itself. */
 export const fromHost = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
   z.object({ type: z.literal('failed'), failure }),
   z.object({ type: z.literal('closed') }),
-  z.object({ type: z.literal('ask'), number, ask: hostAsk }),
+  z.object({ type: z.literal('ask'), number, ask: hostRequest }),
   z.object({
     type: z.literal('notify'),
     notification: z.object({ id: z.string().max(64), title: z.string().max(100), body: z.string().max(400) }),
@@ -74,7 +74,7 @@ export const fromHost = z.discriminatedUnion('type', [
 ])
 export type FromHost = z.infer<typeof fromHost>
 
-/** How main tells the host's process what to open: one JSON argument. */
+/** Files for the host process to open, passed as one JSON argument. */
 export interface HostArguments {
   readonly historyFile: string
   readonly scenarioFile?: string

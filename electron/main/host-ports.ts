@@ -4,7 +4,7 @@ import { RPCHandler } from '@orpc/server/message-port'
 import { isMessage, verbsOf, verbWatch, type UnknownVerb } from '#electron/server/messages.ts'
 import type { PeerContext } from '#electron/host/peer.ts'
 
-/** A port as Electron's main and utility processes have it: events carry the message in `data`. */
+/** Port as in Electron's main and utility processes: events carry the message in `data`. */
 export interface PortLike {
   on(event: 'message', listener: (event: { readonly data: unknown }) => void): unknown
   on(event: 'close', listener: () => void): unknown
@@ -13,7 +13,7 @@ export interface PortLike {
   close(): void
 }
 
-/** Ports that are served at once: a page has one, and lets go of it when it gets another. */
+/** Most ports served at once: a page has one, and drops it when it gets another. */
 const MOST_PORTS = 8
 
 /** Returns a function that serves `router` on a port until the port closes; each port is a peer of its own. */
@@ -37,11 +37,11 @@ export function portServer(router: AnyRouter, onUnknown: UnknownVerb = () => und
   }
 }
 
-/** Over ports, a message that oRPC cannot read is an unhandled rejection, which ends the process: it is dropped here. */
+/** Drops messages that oRPC cannot read: over ports they would be unhandled rejections, which end the process. */
 function guarded(port: PortLike, heard: (data: string) => void) {
   const closing: (() => void)[] = []
   return {
-    /** What runs for it ends: whoever closes a port is not told so by every engine. */
+    /** Ends the calls on the port: not every engine notifies the side that closes it. */
     end() {
       for (const close of closing) close()
       port.close()

@@ -1,33 +1,34 @@
-/** What a page may not do, stated once for every session and every web contents. */
+/** Restrictions on pages, applied to every session and every web contents. */
 import type { Session, WebContents } from 'electron'
-import { isOurs } from './origin.ts'
+import { isAppAddress } from './origin.ts'
 
-/** Electron grants every permission that is asked for unless somebody refuses; here everything is refused. */
+/** Denies all permissions; Electron grants each request by default. */
 export function lockSession(session: Session): void {
   session.setPermissionRequestHandler((_contents, _permission, done) => done(false))
   session.setPermissionCheckHandler(() => false)
   session.setDevicePermissionHandler(() => false)
   session.webRequest.onBeforeRequest(({ url }, done) => {
-    done({ cancel: !isOurs(url) && !/^(devtools|data|blob):/.test(url) })
+    done({ cancel: !isAppAddress(url) && !/^(devtools|data|blob):/.test(url) })
   })
   session.on('will-download', (event) => event.preventDefault())
 }
 
-/** No popups, no way out of our own pages, no embedded pages. */
+/** Denies popups, navigation to other origins, and embedded pages. */
 export function lockContents(contents: WebContents): void {
   contents.setWindowOpenHandler(() => ({ action: 'deny' }))
   contents.on('will-navigate', (event) => {
-    if (!isOurs(event.url)) event.preventDefault()
+    if (!isAppAddress(event.url)) event.preventDefault()
   })
   contents.on('will-frame-navigate', (event) => {
-    if (!isOurs(event.url)) event.preventDefault()
+    if (!isAppAddress(event.url)) event.preventDefault()
   })
   contents.on('will-redirect', (event) => {
-    if (!isOurs(event.url)) event.preventDefault()
+    if (!isAppAddress(event.url)) event.preventDefault()
   })
   contents.on('will-attach-webview', (event) => event.preventDefault())
-  // A page that does not let go of its window: prevented, its objection does not count.
+  // Closes a window even if its page objects.
   contents.on('will-prevent-unload', (event) => event.preventDefault())
-  // A content policy says nothing of WebRTC: without this, and without names (main.ts), a page could send through it.
+  // A content policy does not cover WebRTC: without this, and without name resolution (main.ts), a page could send data through
+  // it.
   contents.setWebRTCIPHandlingPolicy('disable_non_proxied_udp')
 }

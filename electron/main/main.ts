@@ -1,4 +1,4 @@
-/** Entry point of the desktop shell: one locked-down window, and the host in a process of its own. No listening socket. */
+/** Entry point of the desktop shell: one locked-down window, and the host in a separate process. No listening socket. */
 import { dirname, join } from 'node:path'
 import { app, BrowserWindow, dialog, ipcMain, session } from 'electron'
 import { formatFailure, ok, type Failure } from '#core/base/result.ts'
@@ -11,14 +11,14 @@ import { lockContents, lockSession } from './lockdown.ts'
 import { native } from './native.ts'
 import { followMachine } from './power.ts'
 import { declareScheme, serveScheme } from './protocol.ts'
-import { doorFailure } from './switches.ts'
+import { switchFailure } from './switches.ts'
 import { recoverWindow } from './window-crash.ts'
 import { focusWindow, openWindow } from './window.ts'
 
 const out = join(import.meta.dirname, '..')
 const preload = join(out, 'preload/preload.cjs')
 let host: HostLink | undefined
-/** They read files from elsewhere for the host. */
+/** Reads untrusted files for the host. */
 const readers = new ForeignProcesses(() => startUtility(join(out, 'main/foreign-process.js')))
 
 function stop(failure: Failure): void {
@@ -28,9 +28,14 @@ function stop(failure: Failure): void {
 
 async function askAgain(failure: Failure): Promise<boolean> {
   const { response } = await dialog.showMessageBox({
-    ...{ type: 'error', title: 'Sluice', message: failure.what },
+    type: 'error',
+    title: 'Sluice',
+    message: failure.what,
     detail: formatFailure(failure),
-    ...{ buttons: ['Start it again', 'Quit'], defaultId: 0, cancelId: 1, noLink: true },
+    buttons: ['Restart', 'Quit'],
+    defaultId: 0,
+    cancelId: 1,
+    noLink: true,
   })
   return response === 0
 }
@@ -46,7 +51,10 @@ function begin(): void {
   const link = startHost({
     program: join(out, 'main/host-process.js'),
     given: { historyFile: historyFile.value, ...(scenario === undefined ? {} : { scenarioFile: scenario }) },
-    ...{ native: desktop, runForeign: readers.run, onFailure: stop, askAgain },
+    native: desktop,
+    runForeign: readers.run,
+    onFailure: stop,
+    askAgain,
   })
   host = link
   lockSession(session.defaultSession)
@@ -54,7 +62,7 @@ function begin(): void {
   desktop.menu({ menus: [] })
   followMachine((told) => host?.tell(told))
   ipcMain.on('sluice:connect', (event) => {
-    // Whoever asks is the page of a window of ours.
+    // Only pages of Sluice's own windows are answered.
     if (BrowserWindow.getAllWindows().some((window) => window.webContents === event.sender)) link.connect(event)
   })
   app.on('second-instance', front)
@@ -64,9 +72,9 @@ function begin(): void {
 
 declareScheme()
 app.enableSandbox()
-// The window talks to nobody; the host, which does, does not ask Chromium for names.
+// The window has no network access; the host does not use Chromium to resolve names.
 app.commandLine.appendSwitch('host-resolver-rules', 'MAP * ~NOTFOUND')
-const refused = doorFailure(process.argv.slice(1), { isPackaged: app.isPackaged, isRoot: process.getuid?.() === 0 })
+const refused = switchFailure(process.argv.slice(1), { isPackaged: app.isPackaged, isRoot: process.getuid?.() === 0 })
 if (refused) stop(refused)
 else if (app.requestSingleInstanceLock()) {
   app.on('web-contents-created', (_event, contents) => lockContents(contents))

@@ -1,18 +1,18 @@
-/** The native menu: what every program has, and between that the commands of the window, which it tells itself. */
+/** Native application menu: the standard entries, and the commands that the window registers. */
 import { Menu, type MenuItemConstructorOptions } from 'electron'
 import { plainText } from '#core/base/plain-text.ts'
 import type { MenuModel } from '#core/api/shell.ts'
 
 export interface MenuParts {
-  /** A command was chosen. */
+  /** Called when a command was chosen. */
   readonly choose: (id: string) => void
-  /** A packaged program has no tools of developers. */
+  /** A packaged program has no developer tools. */
   readonly isPackaged: boolean
   readonly platform?: NodeJS.Platform
 }
 
-/** `&` would underline the letter behind it. */
-const words = (text: string): string => plainText(text).replaceAll('&', '&&')
+/** `&` would underline the following letter. */
+const menuText = (text: string): string => plainText(text).replaceAll('&', '&&')
 const separator = { type: 'separator' } as const
 
 export function menuTemplate(
@@ -21,10 +21,13 @@ export function menuTemplate(
 ): MenuItemConstructorOptions[] {
   const isMac = platform === 'darwin'
   const own = menus.map(({ title, entries }) => ({
-    label: words(title),
+    label: menuText(title),
     submenu: entries.map(({ id, title: label, accelerator, enabled }) => ({
-      ...{ label: words(label), enabled, click: () => choose(id) },
-      // The window takes its keys itself, also those that were changed; the menu shows them. On macOS a menu has them after the window.
+      label: menuText(label),
+      enabled,
+      click: () => choose(id),
+      // The window handles its shortcuts itself, including custom ones; the menu only displays them. On macOS the menu receives
+      // them after the window.
       ...(accelerator === null ? {} : { accelerator, registerAccelerator: isMac }),
     })),
   }))
@@ -36,8 +39,12 @@ export function menuTemplate(
     {
       label: 'View',
       submenu: [
-        ...[{ role: 'reload' as const }, separator],
-        ...[{ role: 'resetZoom' as const }, { role: 'zoomIn' as const }, { role: 'zoomOut' as const }, separator],
+        { role: 'reload' as const },
+        separator,
+        { role: 'resetZoom' as const },
+        { role: 'zoomIn' as const },
+        { role: 'zoomOut' as const },
+        separator,
         { role: 'togglefullscreen' },
         ...tools,
       ],

@@ -1,32 +1,32 @@
-/** Does for the host what only the desktop can: dialogs, notifications, the browser, the keychain, the menu. */
+/** Desktop services for the host: dialogs, notifications, browser, keychain, menu. */
 import { join } from 'node:path'
 import { app, BrowserWindow, dialog, Notification } from 'electron'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { MenuModel } from '#core/api/shell.ts'
-import type { ShellTold } from '#electron/host/shell/shell.ts'
-import type { NativeAsk } from './host-messages.ts'
+import type { ShellMessage } from '#electron/host/shell/shell.ts'
+import type { NativeRequest } from './host-messages.ts'
 import { setMenu } from './menu.ts'
 import { notOpened, openExternal, safeLink } from './open-external.ts'
 import { keychain } from './secrets.ts'
 
-/** Notifications that can still be chosen: one that nothing holds is lost with its listener. */
+/** Most notifications that stay clickable: one that is not referenced is collected with its listener. */
 const HELD = 32
 
 export interface Native {
-  answer(ask: NativeAsk): Promise<Result<unknown>>
+  answer(ask: NativeRequest): Promise<Result<unknown>>
   notify(notification: { readonly id: string; readonly title: string; readonly body: string }): void
   menu(model: MenuModel): void
 }
 
-/** Desktops of Linux may read the text of a notification as markup. */
+/** Linux desktops may interpret the text of a notification as markup. */
 const inert = (text: string): string =>
   text.replaceAll('<', '\u2039').replaceAll('>', '\u203A').replaceAll('&', '\uFF06')
 
 /**
- * @param tell   what happened, to the host.
+ * @param tell   sends an event to the host.
  * @param front  brings the window to the front, or opens one.
  */
-export function native(tell: (told: ShellTold) => void, front: () => void): Native {
+export function native(tell: (told: ShellMessage) => void, front: () => void): Native {
   const keys = keychain()
   const held = new Set<Notification>()
   let isLinkAsked = false
@@ -40,16 +40,22 @@ export function native(tell: (told: ShellTold) => void, front: () => void): Nati
     const chosen = await (window ? dialog.showSaveDialog(window, options) : dialog.showSaveDialog(options))
     return ok({ path: chosen.canceled || chosen.filePath === '' ? null : chosen.filePath })
   }
-  /** A person says whether it is opened: an address can carry what the window knows to whoever answers there. */
+  /** Asks the user before an address is opened: it could carry data of the window to another site. */
   async function askLink(url: string): Promise<Result<unknown>> {
     const link = safeLink(url)
     if (!link.ok) return link
-    if (isLinkAsked) return notOpened('another page is asked about')
+    if (isLinkAsked) return notOpened('another page is waiting for confirmation')
     isLinkAsked = true
     const [window] = BrowserWindow.getAllWindows()
     const options: Electron.MessageBoxOptions = {
-      ...{ type: 'question', title: 'Sluice', message: 'Open this page in the browser?', detail: link.value },
-      ...{ buttons: ['Cancel', 'Open'], defaultId: 0, cancelId: 0, noLink: true },
+      type: 'question',
+      title: 'Sluice',
+      message: 'Open this page in the browser?',
+      detail: link.value,
+      buttons: ['Cancel', 'Open'],
+      defaultId: 0,
+      cancelId: 0,
+      noLink: true,
     }
     const asked = window ? dialog.showMessageBox(window, options) : dialog.showMessageBox(options)
     const { response } = await asked.finally(() => (isLinkAsked = false))
@@ -58,7 +64,7 @@ export function native(tell: (told: ShellTold) => void, front: () => void): Nati
   const mapped = <T>(result: Result<T>, to: (value: T) => object): Result<unknown> =>
     result.ok ? ok(to(result.value)) : result
 
-  async function answered(ask: NativeAsk): Promise<Result<unknown>> {
+  async function answered(ask: NativeRequest): Promise<Result<unknown>> {
     switch (ask.kind) {
       case 'save':
         return askSave(ask.name)
@@ -76,7 +82,7 @@ export function native(tell: (told: ShellTold) => void, front: () => void): Nati
   return {
     answer: (ask) =>
       answered(ask).catch((e: unknown) =>
-        fail({ code: 'SHELL', what: 'The desktop did not do it', why: e instanceof Error ? e.message : String(e) }),
+        fail({ code: 'SHELL', what: 'The desktop request failed', why: e instanceof Error ? e.message : String(e) }),
       ),
     notify({ id, title, body }) {
       if (!Notification.isSupported()) return

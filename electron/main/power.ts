@@ -1,13 +1,13 @@
-/** What the machine does, and whether a person looks at the window, told to the host. A closed lid is a sleep or a locked screen. */
+/** Reports power events, the screen lock and window focus to the host. A closed lid is a sleep or a locked screen. */
 import { app, BrowserWindow, powerMonitor } from 'electron'
-import type { ShellTold } from '#electron/host/shell/shell.ts'
+import type { ShellMessage } from '#electron/host/shell/shell.ts'
 
-/** How often Linux, which tells of no locked screen, is asked for one, ms; and after how long without a key it would call itself idle, s. */
+/** Polling interval for the screen lock on Linux, which has no event for it, ms; and the idle threshold of the same call, s. */
 const LOOK_MS = 5_000
 const IDLE_S = 3600
 
-/** A screen that is locked is told once, and once when it is not any more. */
-function watchLock(tell: (told: ShellTold) => void): void {
+/** Reports a lock and an unlock once each. */
+function watchLock(tell: (told: ShellMessage) => void): void {
   let wasLocked = false
   const look = (): void => {
     const isLocked = powerMonitor.getSystemIdleState(IDLE_S) === 'locked'
@@ -17,16 +17,16 @@ function watchLock(tell: (told: ShellTold) => void): void {
   setInterval(look, LOOK_MS).unref()
 }
 
-export function followMachine(tell: (told: ShellTold) => void, platform: NodeJS.Platform = process.platform): void {
+export function followMachine(tell: (told: ShellMessage) => void, platform: NodeJS.Platform = process.platform): void {
   powerMonitor.on('suspend', () => tell({ kind: 'power', what: 'suspend' }))
   powerMonitor.on('resume', () => tell({ kind: 'power', what: 'resume' }))
   powerMonitor.on('lock-screen', () => tell({ kind: 'power', what: 'lock-screen' }))
   powerMonitor.on('unlock-screen', () => tell({ kind: 'power', what: 'unlock-screen' }))
-  // Another user took the screen, without a lock.
+  // Fast user switching, without a lock.
   powerMonitor.on('user-did-resign-active', () => tell({ kind: 'power', what: 'lock-screen' }))
   powerMonitor.on('user-did-become-active', () => tell({ kind: 'power', what: 'unlock-screen' }))
   if (platform === 'linux') watchLock(tell)
   app.on('browser-window-focus', () => tell({ kind: 'focus', isFocused: true }))
-  // Focus that goes to another window of the program is told right behind this.
+  // Focus that moves to another window of the program is reported right after this.
   app.on('browser-window-blur', () => tell({ kind: 'focus', isFocused: BrowserWindow.getFocusedWindow() !== null }))
 }

@@ -1,6 +1,6 @@
 /**
- * The system's keychain. Where the system has none, Electron would encrypt under a password that stands in its source: that is refused,
- * and nothing is kept.
+ * Access to the system's keychain. On a system without one, Electron would encrypt with a password that is in its source: this is
+ * refused, and nothing is stored.
  */
 import { safeStorage } from 'electron'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -8,7 +8,7 @@ import type { Keychain, KeychainState } from '#electron/host/shell/shell.ts'
 
 const failed = (what: string, why: string): { ok: false; error: Failure } =>
   fail({ code: 'KEYCHAIN', what, why, unaffected: 'Keys in the agent, and passphrases that are typed.' })
-const words = (e: unknown): string => (e instanceof Error ? e.message : String(e)).slice(0, 500)
+const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e)).slice(0, 500)
 
 export function keychain(platform: NodeJS.Platform = process.platform): Keychain {
   async function state(): Promise<KeychainState> {
@@ -17,10 +17,10 @@ export function keychain(platform: NodeJS.Platform = process.platform): Keychain
       if (backend === 'basic_text' || backend === 'unknown') {
         return { can: false, why: 'this desktop has no keychain (Secret Service or KWallet)' }
       }
-      if (!(await safeStorage.isAsyncEncryptionAvailable())) return { can: false, why: 'the keychain is closed' }
+      if (!(await safeStorage.isAsyncEncryptionAvailable())) return { can: false, why: 'the keychain is locked' }
       return { can: true, why: '' }
     } catch (e) {
-      return { can: false, why: words(e) }
+      return { can: false, why: messageOf(e) }
     }
   }
   async function whereReal<T>(what: string, act: () => Promise<T>): Promise<Result<T>> {
@@ -29,18 +29,18 @@ export function keychain(platform: NodeJS.Platform = process.platform): Keychain
     try {
       return ok(await act())
     } catch (e) {
-      return failed(what, words(e))
+      return failed(what, messageOf(e))
     }
   }
   return {
     state,
     seal: (text) =>
-      whereReal('The passphrase was not kept', async () => {
+      whereReal('The passphrase was not stored', async () => {
         const sealed = await safeStorage.encryptStringAsync(text)
         return sealed.toString('base64')
       }),
     open: (sealed) =>
-      whereReal('The kept passphrase was not read', async () => {
+      whereReal('The stored passphrase was not read', async () => {
         const { result } = await safeStorage.decryptStringAsync(Buffer.from(sealed, 'base64'))
         return result
       }),

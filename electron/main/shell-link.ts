@@ -1,27 +1,27 @@
-/** The host's side of what main can do for it: asks that are answered by number, and what main tells. */
+/** The host's side of main's desktop services: requests answered by number, and main's events. */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { Shell, ShellTold } from '#electron/host/shell/shell.ts'
-import { answers, type Answers, type FromHost, type HostAsk, type ToHost } from './host-messages.ts'
+import type { Shell, ShellMessage } from '#electron/host/shell/shell.ts'
+import { answers, type Answers, type FromHost, type HostRequest, type ToHost } from './host-messages.ts'
 
-/** Asks that may wait for a person at once. */
+/** Most pending requests; each may wait for the user. */
 const WAITING = 64
 
-const noAnswer = (why: string): Failure => ({ code: 'SHELL', what: 'The desktop did not do it', why })
+const noAnswer = (why: string): Failure => ({ code: 'SHELL', what: 'The desktop request failed', why })
 
 export interface ShellLink {
   readonly shell: Shell
-  /** Takes what main said. */
+  /** Handles a message of main. */
   readonly hear: (message: ToHost) => void
 }
 
-/** @param tell  says it to main. */
+/** @param tell  sends a message to main. */
 export function shellLink(tell: (message: FromHost) => void): ShellLink {
   const waiting = new Map<number, (answer: { failure: Failure | null; value?: unknown }) => void>()
-  const listeners = new Set<(told: ShellTold) => void>()
+  const listeners = new Set<(told: ShellMessage) => void>()
   let asked = 0
 
-  function ask<K extends HostAsk['kind']>(given: HostAsk & { kind: K }): Promise<Result<Answers[K]>> {
-    if (waiting.size >= WAITING) return Promise.resolve(fail(noAnswer('too much is asked of it at once')))
+  function ask<K extends HostRequest['kind']>(given: HostRequest & { kind: K }): Promise<Result<Answers[K]>> {
+    if (waiting.size >= WAITING) return Promise.resolve(fail(noAnswer('too many requests are pending')))
     return new Promise((resolve) => {
       const number = ++asked
       waiting.set(number, ({ failure, value }) => {

@@ -1,9 +1,12 @@
-/** A page that ends or hangs: it is loaded again, and its state comes from the host, which goes on. A page that keeps ending is asked about. */
+/**
+ * Recovery of a page that crashes or hangs: it is reloaded, with its state from the host, which keeps running. The user is asked
+ * about a page that keeps crashing.
+ */
 import { app, dialog, type BrowserWindow } from 'electron'
 import { CrashLimit } from './crash-limit.ts'
 
-const UNAFFECTED = 'Sampling, the history and rules on the servers go on.'
-/** Ends that another load does not cure. */
+const UNAFFECTED = 'Sampling, the history and rules on the servers continue.'
+/** Reasons that a reload does not fix. */
 const LASTING: ReadonlySet<string> = new Set(['launch-failed', 'integrity-failure'])
 
 export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): void {
@@ -12,9 +15,14 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
 
   async function askReload(reason: string): Promise<void> {
     const { response } = await dialog.showMessageBox({
-      ...{ type: 'error', title: 'Sluice', message: 'The window of Sluice keeps ending' },
-      detail: `It ended again (${reason}). ${UNAFFECTED}`,
-      ...{ buttons: ['Load it again', 'Quit'], defaultId: 0, cancelId: 1, noLink: true },
+      type: 'error',
+      title: 'Sluice',
+      message: 'The Sluice window keeps crashing',
+      detail: `It crashed again (${reason}). ${UNAFFECTED}`,
+      buttons: ['Reload', 'Quit'],
+      defaultId: 0,
+      cancelId: 1,
+      noLink: true,
     })
     if (response !== 0) return app.quit()
     limit.forgive()
@@ -25,7 +33,7 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
     if (reason === 'clean-exit') return
     const pause = limit.note()
     if (pause === null || LASTING.has(reason)) return void askReload(reason)
-    // Not within the event that told of it.
+    // Deferred: not within the crash event itself.
     setTimeout(() => void (window.isDestroyed() || webContents.reload()), 0)
   })
   window.on('unresponsive', () => {
@@ -33,13 +41,19 @@ export function recoverWindow(window: BrowserWindow, limit = new CrashLimit()): 
     const asked = (hanging = new AbortController())
     void dialog
       .showMessageBox(window, {
-        ...{ type: 'warning', title: 'Sluice', message: 'The window of Sluice does not answer' },
+        type: 'warning',
+        title: 'Sluice',
+        message: 'The Sluice window is not responding',
         detail: UNAFFECTED,
-        ...{ buttons: ['Wait', 'Load it again'], defaultId: 0, cancelId: 0, noLink: true, signal: asked.signal },
+        buttons: ['Wait', 'Reload'],
+        defaultId: 0,
+        cancelId: 0,
+        noLink: true,
+        signal: asked.signal,
       })
       .then(({ response }) => {
         if (hanging === asked) hanging = undefined
-        // What hangs does not hear of a reload: it is ended, and loaded again as after a crash.
+        // A hung page ignores a reload: it is killed, and reloaded like after a crash.
         if (response === 1 && !asked.signal.aborted && !window.isDestroyed()) webContents.forcefullyCrashRenderer()
       })
   })

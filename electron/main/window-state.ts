@@ -1,13 +1,13 @@
-/** Where the window was: kept in the data folder, and used only where a display of today shows it. */
+/** Position and size of the window, stored in the data folder and restored only on a connected display. */
 import * as z from 'zod'
 import { readPlain } from '#electron/files/plain-file.ts'
-import { writeWhole } from '#electron/files/whole-file.ts'
+import { writeFileAtomic } from '#electron/files/atomic-file.ts'
 
 const VERSION = 1
 const FILE_BYTES = 4096
 const LEAST = { width: 960, height: 600 } as const
 const USUAL = { width: 1440, height: 900 } as const
-/** Of the window's top edge so much must be on a display, so that it can be taken hold of. */
+/** Part of the window's top edge that must be on a display, so that it can be dragged. */
 const GRIP = { width: 160, height: 48 } as const
 
 const px = z.number().int().min(-100_000).max(100_000)
@@ -30,7 +30,7 @@ export interface Area {
   readonly height: number
 }
 
-/** Where the window opens. Without x and y it stands in the middle of the first display. */
+/** Bounds of the window to open. Without x and y it is centered on the primary display. */
 export interface Place {
   readonly bounds: { readonly x?: number; readonly y?: number; readonly width: number; readonly height: number }
   readonly isMaximized: boolean
@@ -38,7 +38,7 @@ export interface Place {
   readonly zoom: number
 }
 
-/** @returns undefined for a file that is not there, of a newer version, or no state at all. */
+/** @returns undefined for a file that is missing, of a newer version, or not valid. */
 export function readState(file: string): WindowState | undefined {
   try {
     return windowState.parse(JSON.parse(readPlain(file, FILE_BYTES)))
@@ -47,10 +47,10 @@ export function readState(file: string): WindowState | undefined {
   }
 }
 
-/** A state that cannot be written is not worth a word: the window opens as usual the next time. */
+/** Writes the state; a failure is ignored, and the window opens at its default position the next time. */
 export function writeState(file: string, state: WindowState): void {
   try {
-    writeWhole(file, JSON.stringify({ version: VERSION, ...state }))
+    writeFileAtomic(file, JSON.stringify({ version: VERSION, ...state }))
   } catch {
     // See above.
   }
@@ -59,7 +59,7 @@ export function writeState(file: string, state: WindowState): void {
 const overlap = (from: number, length: number, from2: number, length2: number): number =>
   Math.min(from + length, from2 + length2) - Math.max(from, from2)
 
-/** @param areas  of the displays that are there, without bars and docks; the first is the main one. */
+/** @param areas  work areas of the connected displays, the primary one first. */
 export function placeOf(state: WindowState | undefined, areas: readonly Area[]): Place {
   const usual = { isMaximized: false, isFullScreen: false, zoom: 1 }
   const main = areas[0] ?? { x: 0, y: 0, ...USUAL }

@@ -1,9 +1,9 @@
-/** The console's window. */
+/** Main window of the console. */
 import { app, BrowserWindow, screen, type BrowserWindowConstructorOptions } from 'electron'
 import { APP_ORIGIN } from './origin.ts'
 import { placeOf, readState, writeState, type Place } from './window-state.ts'
 
-/** Where it was is written so long after it last moved, ms. */
+/** Delay after the last move until the position is stored, ms. */
 const SETTLED_MS = 1000
 
 /** Options of the window; the security-relevant ones are stated even where they are Electron's defaults. */
@@ -13,7 +13,7 @@ export const windowOptions = (preload: string, bounds: Place['bounds']): Browser
   minHeight: 600,
   show: false,
   title: 'Sluice',
-  backgroundColor: '#101418', // close to the page's own, so that opening does not flash
+  backgroundColor: '#101418', // close to that of the page, to avoid a flash on opening
   webPreferences: {
     preload,
     sandbox: true,
@@ -32,7 +32,7 @@ export const windowOptions = (preload: string, bounds: Place['bounds']): Browser
   },
 })
 
-/** Opens the window where it was; it shows itself when its first picture is ready. */
+/** Opens the window at its last position; it is shown when its first frame is ready. */
 export function openWindow(preload: string, stateFile: string): BrowserWindow {
   const areas = [screen.getPrimaryDisplay(), ...screen.getAllDisplays()].map((d) => d.workArea)
   const place = placeOf(readState(stateFile), areas)
@@ -54,7 +54,8 @@ function remember(window: BrowserWindow, stateFile: string): void {
     clearTimeout(settled)
     const { x, y, width, height } = window.getNormalBounds()
     const zoom = window.webContents.isCrashed() ? 1 : window.webContents.getZoomFactor()
-    const [isMaximized, isFullScreen] = [window.isMaximized(), window.isFullScreen()]
+    const isMaximized = window.isMaximized()
+    const isFullScreen = window.isFullScreen()
     writeState(stateFile, { x, y, width, height, isMaximized, isFullScreen, zoom })
   }
   const later = (): void => {
@@ -67,7 +68,7 @@ function remember(window: BrowserWindow, stateFile: string): void {
   window.on('closed', () => clearTimeout(settled))
 }
 
-/** Brings the window that is open to the front. @returns whether there is one */
+/** Focuses the open window. @returns true if there is one */
 export function focusWindow(): boolean {
   const window = BrowserWindow.getAllWindows()[0]
   if (!window) return false

@@ -1,4 +1,4 @@
-/** Both controllers as processes over a port: by a key, by certificates, and refused without. */
+/** Both controllers as processes over a port: with a key, with certificates, and refused without. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -19,7 +19,7 @@ afterEach(() => {
   children = []
 })
 
-/** @param machine  its folder; processes of one machine share one. */
+/** @param machine  its folder, shared by the processes of one machine. */
 function sluice(machine: string, ...args: string[]) {
   const env = { ...process.env, SLUICE_PADLL: join(folder, machine) }
   const child = spawn(process.execPath, [LAUNCHER, 'padll', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -62,7 +62,7 @@ describe('controllers on different machines', () => {
     const wrong = sluice('three', 'local', ...stranger, '--key-file', await newKey('wrong'))
     await expect.poll(() => wrong.said.err, LONG).toContain('it has another key')
     const none = sluice('four', 'local', ...stranger)
-    await expect.poll(() => none.said.err, LONG).toContain('is gone')
+    await expect.poll(() => none.said.err, LONG).toContain('disconnected')
     await expect.poll(() => controller.said.err).toContain('a local controller was refused')
     expect(await locals()).toEqual(['joined'])
   })
@@ -79,7 +79,7 @@ describe('controllers on different machines', () => {
 
     const other = new Authority(folder, 'other')
     const stranger = sluice('three', 'local', '--name', 'x', '--core', controller.at, ...flags(other, 'local'))
-    await expect.poll(() => stranger.said.err, LONG).toContain('trying again')
+    await expect.poll(() => stranger.said.err, LONG).toContain('retrying')
     expect(await locals()).toEqual(['joined'])
   })
 
@@ -110,7 +110,7 @@ describe('controllers on different machines', () => {
     const { said, ended } = sluice('one', 'global', '--listen', '127.0.0.1:0', '--key-file', file)
     expect(await ended).toBe(2)
     expect(said.err).toContain('others can read it')
-    // With a key that is private, every address may be listened at.
+    // With a private key file, every address can be used.
     chmodSync(file, 0o600)
     const open = sluice('one', 'global', '--listen', '0.0.0.0:0', '--key-file', file)
     await expect.poll(() => open.said.out, LONG).toContain('local controllers at 0.0.0.0:')

@@ -1,6 +1,6 @@
 /**
- * How `sluice padll …` reaches the global controller of its node: one connection a command, one line of JSON each way. The
- * words and the answers are those of core/padll/console.ts.
+ * Transport between `sluice padll …` and the global controller of its node: one connection per command, one line of JSON each way.
+ * Commands and answers are defined in core/padll/console.ts.
  */
 import { connect, type Socket } from 'node:net'
 import * as z from 'zod'
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000
 const request = z.object({ args: z.array(z.string().max(1000)).max(100), stdin: z.string() })
 const answer = z.object({ stdout: z.string(), stderr: z.string(), code: z.number().int() })
 
-/** Collects one line; undefined where it ends before, or is too long. */
+/** Reads one line; undefined if the connection ends before, or the line is too long. */
 function readLine(socket: Socket, most: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -60,8 +60,8 @@ export async function serveCommand(
 /**
  * Sends one command to the controller at a socket.
  *
- * @returns its answer; null where nobody is there. CONTROL_FAILED where somebody is, and does not answer as it should; those of
- * `privateSocket` where it may be somebody else's, who is then sent nothing.
+ * @returns its answer; null if nothing listens there. CONTROL_FAILED if the answer is not valid; failures of `privateSocket` if
+ *          the socket may belong to another user, who is then sent nothing.
  */
 export async function sendCommand(
   path: string,
@@ -86,11 +86,11 @@ export async function sendCommand(
   socket.write(`${JSON.stringify({ args, stdin })}\n`)
   const line = await readLine(socket, ANSWER_MAX)
   socket.destroy()
-  if (line === undefined) return failed(`nothing came within ${TIMEOUT_MS / 1000} s, or too much`)
+  if (line === undefined) return failed(`no answer of valid length within ${TIMEOUT_MS / 1000} s`)
   try {
     const read = answer.safeParse(JSON.parse(line))
-    return read.success ? ok(read.data) : failed('its answer is none')
+    return read.success ? ok(read.data) : failed('its answer is not valid')
   } catch {
-    return failed('its answer is none')
+    return failed('its answer is not valid')
   }
 }

@@ -1,6 +1,6 @@
-/** Drives a controller of core/padll/control in real time: it says when it next wants to act, and is told after all it hears. */
+/** Drives a controller of core/padll/control in real time: calls it when its next action is due, and after each event. */
 
-/** Anything that acts by itself at times. Times are ns of one clock. */
+/** A program with timed actions. Times are ns of one clock. */
 export interface Timed {
   tick(nowNs: number): void
   nextNs(): number
@@ -10,7 +10,7 @@ const NS_PER_MS = 1e6
 /** Longest timer of the host. */
 const LONGEST_MS = 2 ** 30
 
-/** Whole ns since `beganMs`, a reading of performance.now(). */
+/** Integer ns since `beganMs`, a reading of performance.now(). */
 export const clockFrom =
   (beganMs: number): (() => number) =>
   () =>
@@ -29,7 +29,7 @@ export class Driver {
     this.wake()
   }
 
-  /** Does something with the program, and looks when it wants to go on. */
+  /** Runs an action on the program, then schedules its next one. */
   with(act: (nowNs: number) => void): void {
     if (this.#isStopped) return
     act(this.#now())

@@ -1,6 +1,6 @@
 /**
- * Configuration of the global controller, and of a local one: the public keys of spec/padll 7, and ours. One file, YAML; what is
- * not known is refused, since a slip of a key would leave a limit out.
+ * Configuration of the global controller, and of a local one: the public keys of spec/padll 7, and those of Sluice. One YAML file;
+ * unknown keys are refused, because a typo would leave a limit out.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const BYTES_MAX = 1 << 20
 const CONTROL_TYPES: Readonly<Record<number, Algorithm>> = { 1: 'static', 2: 'psharing', 3: 'psfa' }
 
 const rate = z.number().min(1).max(RATE_MAX)
-/** What controllers know each other by, as files. */
+/** Files of the secret that controllers authenticate with. */
 const secretFiles = {
   key_file: z.string().optional(),
   tls_ca: z.string().optional(),
@@ -38,7 +38,7 @@ const globalFile = z.strictObject({
   system_limit: rate.optional(),
   housekeeping_rules_file: z.string().optional(),
   policies_rules_file: z.string().optional(),
-  // Ours.
+  // Keys of Sluice.
   name: z.string().min(1).max(64).optional(),
   control_socket: z.string().optional(),
   state_file: z.string().optional(),
@@ -72,7 +72,7 @@ export interface GlobalConfig {
   readonly settings: Partial<GlobalSettings>
   readonly housekeeping: readonly HousekeepingRule[]
   readonly policies: string
-  /** Of everything that was read. */
+  /** Hash of all files that were read. */
   readonly hash: string
 }
 
@@ -85,13 +85,13 @@ export interface LocalConfig {
 
 type SecretKeys = Readonly<Partial<Record<keyof typeof secretFiles, string | undefined>>>
 
-/** The files of a secret, found from the folder of the configuration. */
+/** Files of a secret, relative to the folder of the configuration. */
 function secretOf(c: SecretKeys, beside: (name: string) => string): SecretFiles {
   const found = (name: string | undefined): string | undefined => (name === undefined ? undefined : beside(name))
   return { keyFile: found(c.key_file), tlsCa: found(c.tls_ca), tlsCert: found(c.tls_cert), tlsKey: found(c.tls_key) }
 }
 
-/** Upstream's usual layout: one channel for all metadata, limited by nobody until a controller says so. */
+/** Upstream's usual layout: one channel for all metadata, unlimited until a controller sets a rate. */
 export const USUAL_HOUSEKEEPING = `1 create_channel 1000 posix_meta 0 no_op meta_op
 2 create_object 1000 1 posix_meta no_op meta_op drl 10000 1073741824
 `
@@ -129,7 +129,7 @@ function readYaml<S extends z.ZodType>(file: string, schema: S): Result<{ text: 
 
 const faultLine = (f: RuleFault): string => `line ${f.line}, column ${f.column}: ${f.message}`
 
-/** Reads it with the files that it names, which are found from its own folder. Without a file: as an empty one. */
+/** Reads the configuration and the files that it names, relative to its folder. Without a file: that of an empty one. */
 export function readGlobalConfig(file: string | undefined): Result<GlobalConfig> {
   const read = file === undefined ? ok({ text: '', value: globalFile.parse({}) }) : readYaml(file, globalFile)
   if (!read.ok) return read
@@ -167,12 +167,12 @@ export function readGlobalConfig(file: string | undefined): Result<GlobalConfig>
 
 type GlobalFile = z.infer<typeof globalFile>
 
-/** `system_limit` is that of all metadata; `limits` names others. */
+/** `system_limit` applies to all metadata; `limits` to other scopes. */
 function limitsOf(c: GlobalFile): Result<ReadonlyMap<Scope, number> | undefined, string> {
   const limits = new Map<Scope, number>()
   if (c.system_limit !== undefined) limits.set('meta_op', c.system_limit)
   for (const [scope, value] of Object.entries(c.limits ?? {})) {
-    if (!isScope(scope)) return fail(`limits: ${scope.slice(0, 40)} is no operation and no class`)
+    if (!isScope(scope)) return fail(`limits: ${scope.slice(0, 40)} is neither an operation nor a class`)
     limits.set(scope, value)
   }
   return ok(limits.size === 0 ? undefined : limits)

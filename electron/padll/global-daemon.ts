@@ -1,6 +1,6 @@
 /**
- * The global controller as a daemon: local controllers at a UNIX socket or a port, commands at a UNIX socket of their own. What
- * it decides is core/padll/control/global-controller.ts; what it must not forget is in its state file.
+ * Global controller as a daemon: local controllers at a UNIX socket or a port, commands at a separate UNIX socket. Decisions are
+ * made in core/padll/control/global-controller.ts; persistent state is in its state file.
  */
 import type { Socket } from 'node:net'
 import { formatFailure, ok, type Result } from '#core/base/result.ts'
@@ -22,12 +22,12 @@ import { WireSocket } from './wire-socket.ts'
 export interface GlobalDaemonOptions {
   readonly name: string
   readonly address: Address
-  /** What local controllers prove themselves by, and it to them; needed where it is found beyond this machine. */
+  /** Secret for mutual authentication with local controllers; required beyond this machine. */
   readonly secret?: PeerSecret | undefined
   readonly controlSocket: string
   readonly stateFile: string
   readonly config: Pick<GlobalConfig, 'settings' | 'housekeeping' | 'policies' | 'hash'>
-  /** Lowest epoch to take. */
+  /** Lowest epoch to use. */
   readonly leastEpoch?: number
   readonly say?: (text: string) => void
   readonly onLost?: (why: string) => void
@@ -36,7 +36,7 @@ export interface GlobalDaemonOptions {
 export interface GlobalDaemon {
   readonly address: Address
   readonly controller: GlobalController
-  /** As `sluice padll ARGS` would be answered. */
+  /** Answers a command as `sluice padll ARGS` does. */
   command(args: readonly string[], stdin: string): ConsoleAnswer
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ const HELLO_MS = 5000
 const NS_PER_MS = 1e6
 
 /**
- * Starts it. The address is taken before the epoch is raised, so that a second controller of the same place is turned away
+ * Starts the daemon. The address is bound before the epoch is raised, so that a second controller at the same address is refused
  * and has changed nothing.
  */
 export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<GlobalDaemon>> {
@@ -113,13 +113,13 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
     settings: config.settings,
     io: {
       send: (link, message) => void locals.get(link)?.send(message),
-      close: (link) => locals.get(link)?.finish('it was sent away'),
+      close: (link) => locals.get(link)?.finish('the controller closed it'),
     },
   })
   const act = consoleOf(controller, now)
   const policies = state.policies?.text ?? config.policies
   if (policies !== '') {
-    // They go on where they were.
+    // Policies resume where they were.
     const elapsedMs = Math.max(0, startedMs - (state.policies?.startedMs ?? startedMs))
     const done = controller.setPolicies(policies, 0, -elapsedMs * NS_PER_MS)
     if (!done.ok) {
@@ -130,13 +130,13 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
   if (state.changes.length > 0) answerConsole(['set', ...state.changes], '', act)
   const driver = new Driver(controller, now)
   let isObeyed = true
-  /** Does something with the controller, and keeps what came of it. */
+  /** Runs an action on the controller, and stores a changed epoch. */
   const tell = (act: (nowNs: number) => void): void => {
     driver.with(act)
     if (controller.epoch !== state.epoch) keep({ ...state, epoch: controller.epoch })
     if (isObeyed === controller.isCommanding) return
     isObeyed = controller.isCommanding
-    if (!isObeyed) say('another global controller has taken over; this one commands nobody any more')
+    if (!isObeyed) say('another global controller has taken over; this one is inactive')
   }
   const keep = (next: KeptState): Result<undefined> => {
     state = next
@@ -149,7 +149,7 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
   accept = (socket) => {
     socket.setNoDelay(true).setKeepAlive(true, 5000)
     const link = locals.next()
-    const silent = setTimeout(() => wire.end('it did not say who it is'), HELLO_MS)
+    const silent = setTimeout(() => wire.end('it did not identify itself'), HELLO_MS)
     const wire = new WireSocket(socket, localToGlobal, globalToLocal, {
       onMessage: (message) => {
         clearTimeout(silent)
@@ -158,7 +158,7 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
       onEnd: (why) => {
         clearTimeout(silent)
         locals.delete(link)
-        say(`a local controller is gone: ${why}`)
+        say(`a local controller disconnected: ${why}`)
         tell((nowNs) => controller.onGone(link, nowNs))
       },
     })
@@ -175,7 +175,7 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
     if (saved.ok) return answer
     return {
       ...answer,
-      stderr: `${answer.stderr}sluice padll: in force, but not kept: ${formatFailure(saved.error)}\n`,
+      stderr: `${answer.stderr}sluice padll: in force, but not saved: ${formatFailure(saved.error)}\n`,
     }
   }
   serve = (socket) => void serveCommand(socket, command)
@@ -191,7 +191,7 @@ export async function startGlobal(options: GlobalDaemonOptions): Promise<Result<
   })
 }
 
-/** The controller as its words act on it, at the time that it is. */
+/** Adapter for console commands, at the current time. */
 const consoleOf = (controller: GlobalController, now: () => number): ConsoleController => ({
   get epoch() {
     return controller.epoch
@@ -205,7 +205,7 @@ const consoleOf = (controller: GlobalController, now: () => number): ConsoleCont
   change: (change) => controller.change(change, now()),
 })
 
-/** What is to be kept after a command that was carried out; undefined where it changed nothing. */
+/** State to store after a successful command; undefined if it changed nothing. */
 function changed(state: KeptState, args: readonly string[], stdin: string): KeptState | undefined {
   const parsed = parseConsole(args)
   if (!parsed.ok) return undefined

@@ -1,7 +1,7 @@
 /**
- * A control cycle over real sockets: collect, compute (PSFA), enforce, from the first byte sent to the last answer, with 1 to
- * 1,000 local controllers in a process of their own. Median of the cycles of a run. In the paper (V-D, Fig. 10) controllers are on
- * nodes of their own. Baseline: the same number of sockets and bytes about as long, sent to all and echoed twice, without any controller.
+ * Control cycle over real sockets: collect, compute (PSFA), enforce, from the first byte sent to the last answer, with 1 to 1,000
+ * local controllers in a separate process. Median of the cycles of a run. In the paper (V-D, Fig. 10) controllers are on separate
+ * nodes. Baseline: the same number of sockets and about as many bytes, sent to all and echoed twice, without any controller.
  */
 import { median } from '#core/base/statistics.ts'
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -25,7 +25,7 @@ const cyclesOf = (n: number): number => (n >= 400 ? 9 : 21)
 const ECHO_BYTES = 120
 const START_MS = 30_000
 
-/** N connections from a process of their own; `act` gets each as it comes. */
+/** N connections from a separate process; `act` gets each as it arrives. */
 async function withLocals<T>(
   n: number,
   mode: readonly string[],
@@ -71,7 +71,7 @@ async function cycle(n: number): Promise<number> {
   const settings: Partial<GlobalSettings> = {
     algorithm: 'psfa',
     limits: new Map([['meta_op', 1000 * n]]),
-    // Room between two cycles, so that none begins before the one before is over.
+    // Slack between two cycles, so that none begins before the last one is over.
     intervalNs: Math.max(10, n / 10) * 1e6,
   }
   const controller = new GlobalController({
@@ -183,7 +183,7 @@ export const benches: readonly (Bench | Growth)[] = [
     sizes: [10, 100, 1000],
     cost: (_: unknown, n: number) => cycle(n),
     axis: 'size',
-    note: 'cycle over local controllers; 1 is linear; the bound is a wish of our own',
+    note: 'cycle over local controllers; 1 is linear; the bound is our own target',
     limit: 'Below 1: a cycle has a fixed part, and messages that come together are read together.',
     must: { most: 1.1 },
     runs: 5,

@@ -1,4 +1,4 @@
-/** The whole hierarchy as a user runs it: both daemons as processes, real programs, and what happens when something dies. */
+/** The whole hierarchy as operators run it: both daemons as processes, real programs, and failures of each. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,13 +36,15 @@ afterEach(() => {
 interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
-  /** All that it has printed so far. */
+  /** Everything it has printed so far. */
   readonly printed: () => string
 }
 
 function sluice(args: readonly string[], input = ''): Started {
   const env = {
-    ...{ ...process.env, SLUICE_PADLL: join(folder, 'run'), NODE_COMPILE_CACHE: compiled },
+    ...process.env,
+    SLUICE_PADLL: join(folder, 'run'),
+    NODE_COMPILE_CACHE: compiled,
     TRIAL_UNTIL: join(folder, 'enough'),
   }
   const child = spawn(process.execPath, [LAUNCHER, 'padll', ...args], { env, stdio: 'pipe' })
@@ -87,11 +89,11 @@ const staged = (job: string, ...words: (string | number)[]): Started =>
     ...words.map(String),
   ])
 
-/** A job that opens for some seconds at least, until a half second had the rate, and until `enough`. */
+/** A job that opens files for some seconds at least, until half a second reached the rate, and until `enough`. */
 const loop = (job: string, seconds: number, threads = 2, rate = 0): Started =>
   staged(job, 'loop', file, seconds, threads, rate)
 
-/** What the jobs were started for has been seen: they end when their time is over. */
+/** Ends the jobs after their minimum time: the test has seen what it needs. */
 const enough = (): void => writeFileSync(join(folder, 'enough'), '')
 
 async function joined(jobs: number): Promise<void> {
@@ -111,12 +113,13 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     await joined(2)
     const now = await status()
     const allocated = Object.fromEntries(now.jobs.map((j) => [j.job, j.allocated]))
-    // Demands of 500 and 1000, and half each of what is left.
+    // Demands of 500 and 1000, plus half of the remainder each.
     expect(allocated).toEqual({ a: 750, b: 1250 })
     expect(now.locals[0]?.stages).toHaveLength(2)
     enough()
-    const [ea, eb] = [rateOf(await a.ended), rateOf(await b.ended)]
-    // An open and a close each. Programs start at different times: alone, a job has all of it.
+    const ea = rateOf(await a.ended)
+    const eb = rateOf(await b.ended)
+    // One open and one close each. Programs start at different times: alone, a job gets the whole rate.
     const both = 2 * (ea.count + eb.count)
     const seconds = Math.max(ea.seconds, eb.seconds)
     expect(both / seconds).toBeLessThan(2000 * 1.3)
@@ -129,7 +132,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     await daemon('local')
     enough()
     const { rate, best } = rateOf(await loop('alone', 8, 2, 476).ended)
-    // An open and a close each.
+    // One open and one close each.
     expect(best * 2).toBeGreaterThan(1000 * 0.95)
     expect(rate * 2).toBeLessThan(1000 * 1.05)
   })
@@ -185,13 +188,13 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
         policies: { text: '1 0 demand a meta_op 500\n' },
       })
       enough()
-      // Held at its rate all the while.
+      // Limited to its rate throughout.
       expect(rateOf(await a.ended).rate * 2).toBeLessThan(1000 * 1.15)
       expect(JSON.parse(readFileSync(join(folder, 'run/global.json'), 'utf8'))).toMatchObject({ epoch: 2 })
     },
   )
 
-  it('a killed local controller stops nobody, and takes its stages in again when it is back', LONG, async () => {
+  it('a killed local controller stops no program, and readmits its stages when it is back', LONG, async () => {
     await globalDaemon(SHARING)
     const local = await daemon('local')
     const a = loop('a', 9)
@@ -215,7 +218,7 @@ describe.skipIf(noStage !== '' || !library.ok)('sluice padll', () => {
     const a = loop('a', 8, 1)
     await joined(1)
     for (const one of both) one.child.kill('SIGKILL')
-    // Longer without them than with them.
+    // Longer without controllers than with them.
     await new Promise((done) => setTimeout(done, 3000 + 1.5 * (performance.now() - began)))
     enough()
     const ended = await a.ended

@@ -1,8 +1,8 @@
-/** Connections by number, as controllers name them. */
+/** Connections by number, as controllers refer to them. */
 export class Links<T> extends Map<number, T> {
   #last = 0
 
-  /** A number that no connection has had. */
+  /** Returns an unused number. */
   next(): number {
     return ++this.#last
   }

@@ -1,6 +1,6 @@
 /**
- * A local controller as a daemon: stages at a UNIX socket, one connection to the global controller, which it makes anew as
- * often as it takes. What it decides is core/padll/control/local-controller.ts.
+ * Local controller as a daemon: stages at a UNIX socket, and one connection to the global controller, which it reopens as often as
+ * needed. Decisions are made in core/padll/control/local-controller.ts.
  */
 import type { Socket } from 'node:net'
 import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
@@ -21,15 +21,15 @@ export interface LocalDaemonOptions {
   /** Its name among the local controllers of one global one. */
   readonly name: string
   readonly hostname: string
-  /** Where stages find it. */
+  /** Socket for stages. */
   readonly socket: string
-  /** Where the global controller is. */
+  /** Address of the global controller. */
   readonly core: Address
-  /** What proves to it, and it to this one, that they belong together; needed beyond this machine. */
+  /** Secret for mutual authentication with the global controller; required beyond this machine. */
   readonly secret?: PeerSecret | undefined
-  /** One line for people, now and then. */
+  /** Prints an occasional log line. */
   readonly say?: (text: string) => void
-  /** It cannot be found any more; it has closed. */
+  /** Called when its socket was removed or replaced; it has closed then. */
   readonly onLost?: (why: string) => void
 }
 
@@ -37,9 +37,9 @@ export interface LocalDaemon {
   close(): Promise<void>
 }
 
-/** Processes of one node that can be stages at once. */
+/** Most processes of one node that can be stages at the same time. */
 const STAGES_MAX = 4096
-/** A connection that has not said who it is by then is ended. */
+/** Time after which a connection without a hello is closed. */
 const HELLO_MS = 5000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
@@ -57,7 +57,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
     hostname,
     io: {
       toStage: (link, message) => void stages.get(link)?.send(message),
-      closeStage: (link) => stages.get(link)?.finish('it was sent away'),
+      closeStage: (link) => stages.get(link)?.finish('the controller closed it'),
       toGlobal: (link, message) => void globals.get(link)?.send(message),
       closeGlobal: (link) => globals.get(link)?.finish('another controller commands this node'),
     },
@@ -66,7 +66,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
 
   const onStage = (socket: Socket): void => {
     const link = stages.next()
-    const silent = setTimeout(() => wire.end('it did not say who it is'), HELLO_MS)
+    const silent = setTimeout(() => wire.end('it did not identify itself'), HELLO_MS)
     const wire = new WireSocket(socket, stageToLocal, localToStage, {
       onMessage: (message) => {
         clearTimeout(silent)
@@ -112,7 +112,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
       },
       onEnd: (why) => {
         globals.delete(link)
-        say(`the global controller is gone: ${why}`)
+        say(`the global controller disconnected: ${why}`)
         driver.with((nowNs) => controller.onGlobalGone(link, nowNs))
       },
     })
@@ -122,7 +122,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
   stop = () => {
     driver.stop()
     core.stop()
-    for (const wire of stages.values()) wire.end('the local controller ends')
+    for (const wire of stages.values()) wire.end('the local controller is shutting down')
   }
   return ok({
     close: async () => {
@@ -133,7 +133,7 @@ export async function startLocal(options: LocalDaemonOptions): Promise<Result<Lo
   })
 }
 
-/** Connects, and again after each end, at growing intervals until one of the connections was of use (`isUp`). */
+/** Connects, and reconnects after each end at growing intervals, which are reset when a connection was useful (`isUp`). */
 function keepConnected(
   address: Address,
   peering: Peering,
@@ -145,9 +145,9 @@ function keepConnected(
   let isStopped = false
   let current: Socket | undefined
   let isSaid = false
-  /** Once for a time without a connection. */
+  /** Reports the first failure of each disconnected period. */
   const complain = (why: string): void => {
-    if (!isSaid) say(`no global controller at ${printAddress(address)} (${why}); trying again`)
+    if (!isSaid) say(`no global controller at ${printAddress(address)} (${why}); retrying`)
     isSaid = true
   }
   const again = (): void => {

@@ -1,4 +1,4 @@
-/** Where daemons meet, how they keep others out, and what they remember. */
+/** Meeting points of the daemons, their access control, and their persistent state. */
 import {
   chmodSync,
   existsSync,
@@ -44,14 +44,14 @@ async function listening(path: string, onLost?: (why: string) => void): Promise<
 }
 
 describe('sockets', () => {
-  it('are in a folder that nobody else can enter', async () => {
+  it('are in a folder that no other user can enter', async () => {
     const folder = join(shortFolder(), 'new')
     await listening(join(folder, 's'))
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(statSync(join(folder, 's')).mode & 0o777).toBe(0o600)
   })
 
-  it('are refused in a folder of others, through a link, or under a name that is too long', async () => {
+  it('are refused in a folder of another user, through a link, or under a name that is too long', async () => {
     const base = shortFolder()
     const shared = join(base, 'shared')
     mkdirSync(shared)
@@ -277,7 +277,7 @@ describe('programs under a stage', () => {
     })
   })
 
-  it('an altered library is built anew', async () => {
+  it('an altered library is rebuilt', async () => {
     const cache = join(shortFolder(), 'cache')
     const sources = shortFolder()
     writeFileSync(join(sources, 'a.c'), 'int a;\n')

@@ -1,4 +1,4 @@
-/** The environment under which a program becomes a stage's. Checked here, since the library itself can only stay silent. */
+/** Environment that loads the stage into a program. Validated here, because the library itself cannot report errors. */
 import { isAbsolute } from 'node:path'
 import { userInfo } from 'node:os'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -10,17 +10,17 @@ export interface StageSettings {
   readonly job: string
   /** Managed mount points, absolute paths. */
   readonly mounts: readonly string[]
-  /** Where the local controller listens. */
+  /** Socket of the local controller. */
   readonly socket: string
   readonly instance?: number
   readonly workflows?: number
-  /** How long the first managed call waits for the controller at most, ms. */
+  /** Longest wait of the first managed call for the controller, ms. */
   readonly startWaitMs?: number
-  /** A folder for what each process counted, written when it ends. */
+  /** Folder for the counters of each process, written when it ends. */
   readonly report?: string
 }
 
-/** Bounds of the library (resources/stage/stage.h) and of the system. */
+/** Limits of the library (resources/stage/stage.h) and of the system. */
 const MOUNTS_MAX = 16
 const WORKFLOWS_MAX = 1024
 const PATH_MAX = 4095
@@ -28,11 +28,11 @@ const PATH_MAX = 4095
 const bytes = (text: string): number => Buffer.byteLength(text)
 const refused = (code: string, what: string, why: string): Result<never, Failure> => fail({ code, what, why })
 
-/** One line a mount: a newline would make two of it. */
+/** One line per mount: a newline would split it. */
 const isMount = (path: string): boolean => isAbsolute(path) && bytes(path) <= PATH_MAX && !/[\n\0]/.test(path)
 
 /**
- * Variables to set for a program and what it starts.
+ * Environment variables for a program and its children.
  *
  * @returns Codes: STAGE_JOB, STAGE_MOUNT, STAGE_SOCKET, STAGE_NUMBER, STAGE_PRELOAD.
  */
@@ -58,7 +58,7 @@ export function stageEnvironment(
   if (!whole(instance, 0, 0xffffffff) || !whole(workflows, 1, WORKFLOWS_MAX) || !whole(startWaitMs, 0, 10_000)) {
     return refused('STAGE_NUMBER', 'A number is out of its range', `at most ${WORKFLOWS_MAX} workflows, 10000 ms`)
   }
-  // The dynamic linker splits at spaces and colons, and has no way to quote them.
+  // The dynamic linker splits at spaces and colons, without quoting.
   if (/[\s:]/.test(library)) {
     return refused('STAGE_PRELOAD', `${library} cannot be preloaded`, 'its path has a space or a colon in it')
   }

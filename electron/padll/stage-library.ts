@@ -1,7 +1,7 @@
 /**
- * The stage library, compiled where it is used: out of resources/stage with the machine's own `cc`, into the user's cache. The
- * file is named by the hash of its sources and how they are compiled, and its own hash stands beside it: another
- * version, a half written or an altered file is built anew, never loaded into somebody's program.
+ * Stage library, compiled on the machine that uses it: from resources/stage with its own `cc`, into the user's cache. The file
+ * name contains a hash of the sources and flags, and the hash of the file is stored beside it: another version, a partial or an
+ * altered file is rebuilt, never loaded into a program.
  */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { resourcePath } from '../files/resources.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { writeFileAtomic } from '../files/atomic-file.ts'
 
 const run = promisify(execFile)
 const COMPILE_MS = 120_000
@@ -21,21 +21,20 @@ const FLAGS = {
   bench: [...COMMON, '-I.'],
 } as const
 
-/** What can be compiled of the stage: the library, or the benchmark with the same sources in it. */
+/** Targets of the build: the library, or the benchmark, which includes the same sources. */
 export type StagePart = keyof typeof FLAGS
 
 export interface StageBuild {
   readonly part?: StagePart
   /** Compiler, by default `cc`. */
   readonly cc?: string
-  /** Where the sources are, and where the result is kept. */
+  /** Folder of the sources; `cache` is that of the result. */
   readonly sources?: string
   readonly cache?: string
 }
 
 /**
- * The user's folder for what can be made again. The dynamic linker takes no library whose path has a space or a colon in it: then
- * a folder of the user's under /var/tmp.
+ * The user's cache folder. The dynamic linker accepts no path with a space or a colon: then a folder of the user under /var/tmp.
  */
 export function cacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const usual = join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'sluice', 'stage')
@@ -48,7 +47,7 @@ const hashOf = (...parts: (string | Uint8Array)[]): string => {
   return hash.digest('hex')
 }
 
-/** Our own folder, which nobody else may write to: what is in it will be loaded into programs. */
+/** Checks that the folder is the user's and not writable for others: its contents are loaded into programs. */
 function usableFolder(folder: string): Failure | undefined {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -57,7 +56,7 @@ function usableFolder(folder: string): Failure | undefined {
     return {
       code: 'STAGE_CACHE',
       what: `The folder ${folder} cannot be used for the stage library`,
-      why: 'it must be a folder of this user that nobody else may write to',
+      why: 'it must be owned by this user and not writable for others',
       next: 'Set XDG_CACHE_HOME to another one.',
     }
   } catch (e) {
@@ -66,7 +65,7 @@ function usableFolder(folder: string): Failure | undefined {
   }
 }
 
-/** The finished file where it is there and is what was built. */
+/** True if the finished file exists and is unaltered. */
 function built(file: string): boolean {
   try {
     return readFileSync(`${file}.sha256`, 'utf8') === hashOf(readFileSync(file))
@@ -81,7 +80,7 @@ function sourcesIn(folder: string, part: StagePart): string[] {
 }
 
 /**
- * The stage library (or benchmark), built if it is not there.
+ * Path of the stage library (or benchmark), built if necessary.
  *
  * @returns its path. Codes: STAGE_PLATFORM (not Linux), STAGE_SOURCES, STAGE_CACHE, NO_COMPILER, STAGE_BUILD.
  */
@@ -108,7 +107,7 @@ export async function stageLibrary(build: StageBuild = {}): Promise<Result<strin
   try {
     const inputs = names.filter((name) => name.endsWith('.c'))
     await run(cc, [...FLAGS[part], '-o', fresh, ...inputs, '-ldl'], { cwd: sources, timeout: COMPILE_MS })
-    writeWhole(`${file}.sha256`, hashOf(readFileSync(fresh)))
+    writeFileAtomic(`${file}.sha256`, hashOf(readFileSync(fresh)))
     renameSync(fresh, file)
   } catch (e) {
     rmSync(fresh, { force: true })

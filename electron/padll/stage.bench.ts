@@ -1,7 +1,7 @@
 /**
  * Requests per second through the C stage in a closed loop (resources/stage/bench), as the paper measures one stage: 1 to 256
- * threads, as many channels, rates that never throttle; its stage served 1.28 to 3.20 M/s (V-D). `stub`: nothing stands behind the
- * stage; baseline: the same stage that limits nothing. `kernel`: the real call; baseline: the call without a stage.
+ * threads, as many channels, rates that never throttle; its stage served 1.28 to 3.20 M/s (V-D). `stub`: no call behind the stage;
+ * baseline: the same stage without limits. `kernel`: the real call; baseline: the call without a stage.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -18,7 +18,7 @@ type Measured = z.infer<typeof measured>
 const hasCompiler = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'cc')))
 
 let program: Promise<string> | undefined
-/** Built at the first run: other benches need not wait for a compiler. */
+/** Built on first use: other benchmarks need no compiler. */
 const built = (): Promise<string> => (program ??= stageLibrary({ part: 'bench' }).then(found))
 
 function found(built: Awaited<ReturnType<typeof stageLibrary>>): string {
@@ -32,7 +32,7 @@ interface Loop {
   readonly behind: 'stub' | 'kernel'
 }
 
-/** One program run measures the loop and its baseline; the baseline's numbers are those of the same runs. */
+/** One program run measures the loop and its baseline; both results come from the same runs. */
 function bench({ threads, calls, behind }: Loop) {
   const seen: Measured[] = []
   let next = 0
@@ -71,5 +71,5 @@ const LOOPS: readonly Loop[] = [
   { threads: 2, calls: 'open-close', behind: 'kernel' },
 ]
 
-/** None where the stage cannot be built. */
+/** Empty if the stage cannot be built. */
 export const benches: readonly Bench[] = process.platform === 'linux' && hasCompiler ? LOOPS.map(bench) : []

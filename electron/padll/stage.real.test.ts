@@ -1,4 +1,4 @@
-/** The stage in front of real programs: what is limited, what is left alone, and what a bad controller can do (nothing). */
+/** The stage in real programs: calls that are limited, calls that are not, and the effect of a bad controller (none). */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import type { StageSettings } from './stage-environment.ts'
 
 const trial = trialProgram()
 const OPENS = limit('open', 'no_op', 1000)
-/** Longer than any honest run of these programs. */
+/** Longer than any regular run of these programs. */
 const HANG_MS = 15_000
 
 let folder: string
@@ -52,7 +52,7 @@ function start(socket: string, command: string, args: readonly string[], more: P
   return one
 }
 
-/** Runs a word of the trial program to its end. */
+/** Runs one command of the trial program to its end. */
 const run = (c: { path: string }, word: string, ...args: (string | number)[]): Staged =>
   start(c.path, trial, [word, ...args.map(String)])
 
@@ -151,7 +151,7 @@ describe.skipIf(noStage !== '')('limits', () => {
       fstat: 1,
     })
     expect([limited('opendir'), limited('closedir'), limited('unlinkat')]).toEqual([1, 1, 1])
-    // Data calls of managed descriptors, copies included: no channel is for them.
+    // Data calls of managed descriptors, copies included: no channel matches them.
     expect(report.write).toMatchObject({ bytes: 8, bypassed: 4 })
   })
 
@@ -177,7 +177,7 @@ describe.skipIf(noStage !== '')('limits', () => {
       expect(ended).toMatchObject({ code: 0, stderr: '', stdout: await plain })
       const limited = Object.values(one.report()).reduce((s, t) => s + t.calls - t.unmanaged - t.bypassed, 0)
       expect(limited).toBeGreaterThan(150)
-      // One refill may go at once.
+      // One refill may be used at once.
       expect(limited / seconds).toBeLessThan(400 * 1.05)
     }
   })
@@ -196,7 +196,7 @@ describe.skipIf(noStage !== '')('limits', () => {
     const [channel, object] = OPENS as [(typeof OPENS)[0], (typeof OPENS)[0]]
     const c = await controller({ rules: [channel, channel, object, object, { ...object, channel: 4 }] })
     await run(c, 'some', file, 0, 3).ended
-    // The program may be over before its last words are read.
+    // The program may end before its last input is read.
     await expect
       .poll(() => c.stages[0]?.failed.map((f) => f.split(':')[0]))
       .toEqual(['E_DUPLICATE', 'E_DUPLICATE', 'E_CHANNEL'])
@@ -272,7 +272,7 @@ describe.skipIf(noStage !== '')('a program goes on', () => {
     rmSync(c.path, { force: true })
     const d = await controller({ rules: OPENS }, c.path)
     await expect.poll(() => d.stages.length).toBe(1)
-    // Laid out again, it keeps the rate that it has.
+    // With a new layout it keeps its rate.
     const { count } = rateOf(await one.ended)
     expect(count).toBeGreaterThan(600)
     expect(count).toBeLessThan(1100)

@@ -1,21 +1,21 @@
 /**
- * What a global controller must not forget: its epoch, so that the next one takes a higher one, and what was changed since its
- * configuration was read. Written whole or not at all.
+ * Persistent state of a global controller: its epoch, so that its successor uses a higher one, and changes made after its
+ * configuration was read. Written atomically.
  */
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { hasCode, whyNot } from '../files/faults.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { hasCode, fileErrorText } from '../files/faults.ts'
+import { writeFileAtomic } from '../files/atomic-file.ts'
 
 const keptState = z.object({
   version: z.literal(1),
   epoch: z.number().int().nonnegative(),
-  /** Hash of the configuration that the rest belongs to. */
+  /** Hash of the configuration that the other fields belong to. */
   config: z.string(),
   /** null: those of the configuration. */
   policies: z.object({ text: z.string(), startedMs: z.number() }).nullable(),
-  /** Words of `sluice padll set`, the last of each name. */
+  /** Arguments of `sluice padll set`, the last one for each name. */
   changes: z.array(z.string().max(200)).max(200),
 })
 export type KeptState = z.infer<typeof keptState>
@@ -23,8 +23,8 @@ export type KeptState = z.infer<typeof keptState>
 export const NO_STATE: KeptState = { version: 1, epoch: 0, config: '', policies: null, changes: [] }
 
 /**
- * @returns what is kept; NO_STATE where there is no file. STATE_UNREADABLE where there is one that cannot be read: going on
- *   with a lower epoch than before would have every command refused.
+ * @returns the stored state; NO_STATE if there is no file. STATE_UNREADABLE if it cannot be read: with a lower epoch than before,
+ * every command would be refused.
  */
 export function readState(file: string): Result<KeptState> {
   let text: string
@@ -38,9 +38,9 @@ export function readState(file: string): Result<KeptState> {
     const read = keptState.safeParse(JSON.parse(text))
     if (read.success) return ok(read.data)
   } catch {
-    // Not JSON: the same to the reader.
+    // Not JSON: handled below.
   }
-  return unreadable(file, 'it is not what a global controller writes')
+  return unreadable(file, 'its format is not valid')
 }
 
 const unreadable = (file: string, why: string): Result<never> =>
@@ -48,19 +48,19 @@ const unreadable = (file: string, why: string): Result<never> =>
     code: 'STATE_UNREADABLE',
     what: `The state of the global controller in ${file} cannot be read`,
     why,
-    next: 'Put it right, or move it away and start with an --epoch above the last one.',
+    next: 'Repair it, or move it away and start with an --epoch above the last one.',
   })
 
 /** @returns STATE_UNWRITABLE. */
 export function writeState(file: string, state: KeptState): Result<undefined> {
   try {
-    writeWhole(file, JSON.stringify(state))
+    writeFileAtomic(file, JSON.stringify(state))
     return ok(undefined)
   } catch (e) {
     return fail({
       code: 'STATE_UNWRITABLE',
       what: `The state of the global controller cannot be written to ${file}`,
-      why: whyNot(e),
+      why: fileErrorText(e),
     })
   }
 }

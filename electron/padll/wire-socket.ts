@@ -1,14 +1,14 @@
-/** Messages over a stream socket: bounded both ways, and any fault of the other side ends the connection with a reason. */
+/** Messages over a stream socket: bounded in both directions; any protocol error of the peer ends the connection with a reason. */
 import type { Socket } from 'node:net'
 import { formatFailure } from '#core/base/result.ts'
 import { FrameDecoder, type Dialect } from '#core/padll/wire/frame.ts'
 
-/** Most that may wait to be taken by the other side, in frames of the largest size. */
+/** Largest backlog of unsent data, in frames of the largest size. */
 const FRAMES_WAITING = 4
 
 export interface WireHandlers<In> {
   readonly onMessage: (message: In) => void
-  /** Once; why the connection ended. */
+  /** Called once, with the reason for the end of the connection. */
   readonly onEnd: (why: string) => void
 }
 
@@ -38,11 +38,11 @@ export class WireSocket<In, Out> {
     return this.#ended
   }
 
-  /** Whether it was taken; one who does not read is not waited for. */
+  /** Returns true if the message was accepted; a peer that does not read is disconnected. */
   send(message: Out): boolean {
     if (this.#ended) return false
     if (this.#socket.writableLength > FRAMES_WAITING * this.#said.maxBytes) {
-      this.end('it does not take what it is sent')
+      this.end('it does not read its messages')
       return false
     }
     this.#socket.write(this.#said.encode(message))
@@ -56,7 +56,7 @@ export class WireSocket<In, Out> {
     this.#socket.destroy()
   }
 
-  /** Ends after what was sent has gone out, a second later at most. */
+  /** Ends the connection after pending data was sent, at most a second later. */
   finish(why: string): void {
     if (this.#ended) return
     this.#why = why

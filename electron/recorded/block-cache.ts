@@ -1,13 +1,13 @@
-/** Blocks of samples as they were read, within a bound: a step of the cursor reads one, a jump reads a window. */
+/** Bounded cache of sample blocks: a step of the cursor reads one block, a jump reads a window. */
 import type { TierId } from '#core/api/history.ts'
 import type { Block, HistoryReader } from '../history/reader.ts'
 
-/** Series in all blocks held; one is some 30 bytes. */
+/** Maximum series in all cached blocks; one takes about 30 bytes. */
 const ROWS_MAX = 4_000_000
 
 export type BlockKind = 'jobs' | 'targets'
 
-/** Rows that a block counts for; one that is not there is remembered, too. */
+/** Weight of a block in rows; a missing block is cached, too. */
 const rowsOf = (block: Block | undefined): number => 1 + (block?.keys.length ?? 0)
 
 export class BlockCache {
@@ -24,7 +24,7 @@ export class BlockCache {
     this.#most = most
   }
 
-  /** Rows held now, for tests of the bound. */
+  /** Cached rows, for tests of the bound. */
   get rows(): number {
     return this.#rows
   }
@@ -33,17 +33,18 @@ export class BlockCache {
     const held = this.#of(kind, tier)
     if (held.has(atMs)) return held.get(atMs)
     const block = this.reader[kind](tier, atMs)
-    // A block may still come at the end of what is kept.
+    // At the end of the history a block may still be written.
     if (block || this.#isClosed(tier, atMs)) this.#keep(held, atMs, block)
     return block
   }
 
-  /** Reads what is missing of a run of instants at once. */
+  /** Reads all missing blocks of a run of samples at once. */
   fill(kind: BlockKind, tier: TierId, instants: readonly number[]): void {
     const held = this.#of(kind, tier)
     const missing = instants.filter((at) => !held.has(at))
     if (missing.length < 2) return
-    const [from, to] = [missing[0] as number, missing.at(-1) as number]
+    const from = missing[0] as number
+    const to = missing.at(-1) as number
     const wanted = new Set(missing)
     const between =
       kind === 'jobs' ? this.reader.jobsBetween(tier, from, to) : this.reader.targetsBetween(tier, from, to)
@@ -66,7 +67,7 @@ export class BlockCache {
   #keep(held: Map<number, Block | undefined>, atMs: number, block: Block | undefined): void {
     held.set(atMs, block)
     this.#rows += rowsOf(block)
-    // Those read first go first, of the tier that holds most.
+    // Evicts the oldest blocks of the tier that holds most.
     while (this.#rows > this.#most) {
       const all = [...this.#held.jobs.values(), ...this.#held.targets.values()]
       const largest = all.reduce((a, b) => (b.size > a.size ? b : a))
@@ -78,10 +79,11 @@ export class BlockCache {
   }
 }
 
-/** Position of a key in a block, or -1. `guess`: where it was in the block before. */
+/** Position of a key in a block, or -1. `guess`: its position in the previous block. */
 export function positionOf(keys: Uint32Array, key: number, guess: number): number {
   if (keys[guess] === key) return guess
-  let [lo, hi] = [0, keys.length - 1]
+  let lo = 0
+  let hi = keys.length - 1
   while (lo <= hi) {
     const mid = (lo + hi) >> 1
     const k = keys[mid] as number

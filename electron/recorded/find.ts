@@ -1,11 +1,11 @@
-/** Finds what is kept near an instant, and at which resolution. */
+/** Finds the sample nearest to a time, and its tier. */
 import type { Past } from './past.ts'
 import { RecordedCluster } from './recorded-cluster.ts'
 import type { KeptTier } from './tiers.ts'
 
-/** Samples that can be stepped through on either side without opening another stretch. */
+/** Samples on either side that can be stepped through without loading another range. */
 const SAMPLES = 30_000
-/** What is asked for where nothing is kept is the nearest that is, this far beside it at most; the answer says where it is. */
+/** Largest distance to the nearest sample for a time without data; the answer carries the actual time. */
 export const NEAR_MS = 600_000
 
 export interface Place {
@@ -13,7 +13,7 @@ export interface Place {
   readonly atMs: number
 }
 
-/** Instants of samples that are of an instant: raw ones near it, means of the interval that it is in. */
+/** Range of samples that represent a time: raw samples near it, or the mean of the interval that contains it. */
 const around = (tier: KeptTier, atMs: number): readonly [fromMs: number, toMs: number] => {
   const slack = Math.max(1_000, 2.5 * tier.stepMs)
   return tier.id === 'raw' ? [atMs - slack, atMs + slack] : [atMs - 1.5 * tier.stepMs, atMs]
@@ -27,16 +27,14 @@ function nearestIn(past: Past, tier: KeptTier, atMs: number, fromMs: number, toM
   return best
 }
 
-/**
- * The finest sample that is the one of an instant; where there is none, the nearest within `beside` ms.
- */
+/** Finest sample that represents a time; if none, the nearest within `beside` ms. */
 export function placeAt(past: Past, atMs: number, beside: number): Place | undefined {
   let best: Place | undefined
   for (const tier of past.tiers) {
     const exact = nearestIn(past, tier, atMs, ...around(tier, atMs))
     if (exact !== undefined) return { tier, atMs: exact }
     if (beside === 0 || atMs < tier.fromMs - beside || atMs > tier.toMs + beside) continue
-    // Raw samples within minutes are many: the coarser tiers know where the next ones are.
+    // Raw samples within minutes are many: the coarser tiers locate the next ones.
     if (tier.stepMs < 1000 && past.tiers.length > 1) continue
     const near = nearestIn(past, tier, atMs, atMs - beside, atMs + beside)
     if (near !== undefined && (!best || Math.abs(near - atMs) < Math.abs(best.atMs - atMs))) best = { tier, atMs: near }
@@ -44,14 +42,14 @@ export function placeAt(past: Past, atMs: number, beside: number): Place | undef
   return best
 }
 
-/** A picture of the stretch around a place. */
+/** Recorded cluster for the range around a sample. */
 export const clusterAt = (past: Past, { tier, atMs }: Place): RecordedCluster => {
   const half = SAMPLES * tier.stepMs
   return new RecordedCluster(past, tier, { fromMs: atMs - half, toMs: atMs + half })
 }
 
-/** Pictures at instants asked for now and then, found like those that the cursor goes to: the last ones are held. */
-export class Pictures {
+/** Recorded clusters at occasional times, found like those of the cursor; the last ones are cached. */
+export class RecordedClusterCache {
   readonly #past: () => Past | undefined
   #held: RecordedCluster[] = []
 
@@ -59,7 +57,7 @@ export class Pictures {
     this.#past = past
   }
 
-  /** The sample of an instant, or the nearest one within `NEAR_MS`; undefined where nothing is kept near it. */
+  /** Sample of a time, or the nearest one within `NEAR_MS`; undefined if there is none. */
   at(atMs: number): { readonly viewed: RecordedCluster; readonly sample: number; readonly atMs: number } | undefined {
     const past = this.#past()
     const place = past && placeAt(past, atMs, NEAR_MS)
@@ -73,6 +71,6 @@ export class Pictures {
   }
 }
 
-/** What stands at an instant comes from the hour and the minute before it. */
+/** Known jobs and records at a time are derived from the hour and the minute before it. */
 const hasRoom = (v: RecordedCluster, atMs: number): boolean =>
   v.axis.sampleAt(atMs - 120_000) > 1 || v.fromMs >= v.tier.fromMs

@@ -28,7 +28,10 @@ function opened(): History {
   return made.value
 }
 
-/** One sample a second in [from, to) seconds; job k does 10 (k + 1) RPC/s, and the last one only in the first second. */
+/**
+ * Writes one sample a second in [from, to) seconds; job k does 10 (k + 1) RPC/s, and the last one only in the first
+ * second.
+ */
 function write(history: History, from: number, to: number): void {
   for (let s = from; s < to; s++) {
     const jobs = HOSTILE.map((jobId, k) => {
@@ -87,7 +90,7 @@ describe('a past with a hole in it', () => {
 
   it('is not in the mean of what comes after it', () => {
     const { viewed, sample } = standing(EPOCH_MS + 300_000)
-    // The last job was at work in that second: ten seconds back would hold ninety of the time before the hole.
+    // The last job was active in that second: a mean over ten seconds would include ninety RPC/s from before the gap.
     const last = HOSTILE.at(-1) ?? ''
     expect(viewed.recent.raw.jobs.mean(last, jobColumn('rpcs'), sample, 10)).toBe(60)
     expect(viewed.recent.raw.jobs.mean(last, jobColumn('rpcs'), sample + 9, 10)).toBe(6)
@@ -137,7 +140,11 @@ it('draws a window from the finest tier that reaches back and is not too fine', 
   ] as const
   const of = (fromMs: number, points: number) => tierOfWindow(tiers, fromMs, 1_000_000, points)?.id
   expect([of(990_000, 600), of(930_000, 600), of(700_000, 600), of(100_000, 600), of(700_000, 10)]).toEqual([
-    ...['raw', '1s', '1s', '10s', '10s'],
+    'raw',
+    '1s',
+    '1s',
+    '10s',
+    '10s',
   ])
 })
 

@@ -1,16 +1,16 @@
-/** Intervals of a tier as numbers. */
+/** Numbered intervals (slots) of a tier. */
 import type { Axis } from './sample-table.ts'
 import type { KeptTier } from './tiers.ts'
 
-/** Slots of which a grid remembers the instants. */
+/** Maximum slots whose sample times are cached. */
 const FOUND_MAX = 20_000
 
 export class Grid {
   readonly tier: KeptTier
-  /** Instants of raw samples, which lie on no grid of their own. */
+  /** Times of raw samples, which have no regular grid. */
   readonly axis: Axis | undefined
   readonly #zeroMs: number
-  /** Instants of raw samples found before, by slot. */
+  /** Cached times of raw samples, by slot. */
   readonly #found = new Map<number, number>()
 
   constructor(tier: KeptTier, axis?: Axis) {
@@ -19,13 +19,13 @@ export class Grid {
     this.#zeroMs = tier.id === 'raw' ? tier.fromMs : 0
   }
 
-  /** The interval that an instant is in; of raw samples the nearest one. */
+  /** Slot of the interval that contains a time; for raw samples the nearest one. */
   slotOf(atMs: number): number {
     const at = (atMs - this.#zeroMs) / this.tier.stepMs
     return this.axis ? Math.round(at) + 1 : Math.floor(at)
   }
 
-  /** Instant of the sample of a slot, of its beginning where it has none. */
+  /** Time of a slot's sample; its beginning if it has none. */
   atMs(slot: number): number {
     if (!this.axis) return this.#zeroMs + slot * this.tier.stepMs
     let atMs = this.#found.get(slot)
@@ -42,7 +42,7 @@ export class Grid {
     return Math.abs(found - at) <= 0.75 * this.tier.stepMs ? found : at
   }
 
-  /** Last slot that is over at an instant: a picture of the past never holds what came after it. */
+  /** Last slot that has ended at a time: a past view never includes later data. */
   lastBefore(atMs: number): number {
     return this.axis ? this.slotOf(atMs) : this.slotOf(atMs + 1) - 1
   }

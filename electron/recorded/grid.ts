@@ -1,22 +1,22 @@
 /**
- * Recorded series for charts: samples are numbered by the intervals of a tier, so that an interval without a sample has a number too and
- * is drawn as a gap. The last intervals may come from memory, where the store has not rolled them up yet.
+ * Recorded series for charts: samples are numbered by the intervals of a tier, so that an interval without a sample has
+ * a number too and is drawn as a gap. The last intervals may come from memory if the store has not rolled them up yet.
  */
-import type { SeriesRead } from '../cluster/viewed.ts'
+import type { SeriesRead } from '../cluster/cluster-view.ts'
 import type { Block } from '../history/reader.ts'
 import { positionOf, type BlockCache } from './block-cache.ts'
 import type { Grid } from './grid-slots.ts'
-import type { JobBook } from './job-book.ts'
+import type { RecordedJobRegistry } from './job-registry.ts'
 import { ReadValues } from './read-values.ts'
 import type { SlidingSums } from './sliding-sums.ts'
-import { recordIn, type Stand } from './standing.ts'
+import { recordIn, type Stand } from './state-at.ts'
 import { JOB_AT } from './sample-table.ts'
 import { JOB_COLUMNS as LIVE_JOB } from '../cluster/state/recent.ts'
 import { TOTAL_AT, type Totals } from './totals.ts'
 
 const RECORD = LIVE_JOB.indexOf('record')
 
-/** Values after the last interval that is kept; NaN where there are none. */
+/** Values after the last stored interval; NaN if there are none. */
 export interface Tail {
   job(name: string, column: number, fromMs: number, toMs: number): number
   total(column: number, fromMs: number, toMs: number): number
@@ -54,7 +54,8 @@ abstract class GridTable implements SeriesRead {
     const read = this.reader(name, column, from, to)
     const out: (number | null)[] = []
     for (let a = from; a <= to; a += step) {
-      let [sum, count] = [0, 0]
+      let sum = 0
+      let count = 0
       for (let s = a; s < Math.min(a + step, to + 1); s++) {
         const v = read(s)
         if (v !== v) continue
@@ -75,7 +76,7 @@ abstract class GridTable implements SeriesRead {
     const from = Math.max(this.oldest, slot - n + 1)
     return Float64Array.from(names, (name) => this.downsample(name, column, from, slot, n)[0] ?? NaN)
   }
-  /** How one series is read, slot after slot, upwards. */
+  /** Returns a reader of one series, called with ascending slots. */
   protected abstract reader(name: string, column: number, from: number, to: number): (slot: number) => number
 }
 
@@ -83,7 +84,7 @@ export class GridTotals extends GridTable {
   readonly names: Iterable<string> = []
   readonly #totals: Totals
   readonly #tail: Tail | undefined
-  /** Rows of slots already looked up by this window. */
+  /** Cached rows by slot of this window. */
   readonly #rows = new Map<number, readonly number[]>()
 
   constructor(grid: Grid, newest: number, totals: Totals, tail?: Tail) {
@@ -111,22 +112,22 @@ const NOTHING = new Float64Array()
 
 export class GridJobs extends GridTable {
   readonly #cache: BlockCache
-  readonly #book: JobBook
+  readonly #book: RecordedJobRegistry
   readonly #sums: SlidingSums
   readonly #first: number
   readonly #tail: Tail | undefined
   readonly #records: ((atMs: number) => Stand['records'] | undefined) | undefined
   #isFilled = false
-  /** Instants of the window's slots, from the first on, and their blocks. */
+  /** Times of the window's slots, from the first on, and their blocks. */
   #times: readonly number[] = []
   #blocks: readonly (Block | undefined)[] = []
 
-  /** @param first  slot that the window begins in. */
+  /** @param first  slot at which the window begins. */
   constructor(
     grid: Grid,
     newest: number,
     first: number,
-    parts: { cache: BlockCache; book: JobBook; sums: SlidingSums; tail?: Tail | undefined },
+    parts: { cache: BlockCache; book: RecordedJobRegistry; sums: SlidingSums; tail?: Tail | undefined },
     records?: (atMs: number) => Stand['records'] | undefined,
   ) {
     super(grid, newest)
@@ -143,7 +144,7 @@ export class GridJobs extends GridTable {
     return this.#book.names
   }
 
-  /** Reads the window at once, when it is first asked for: who is in it is known before anyone is ranked. */
+  /** Reads the whole window on first use: all its jobs must be known before they are ranked. */
   #fill(): void {
     if (this.#isFilled) return
     this.#isFilled = true
@@ -180,13 +181,14 @@ export class GridJobs extends GridTable {
     let guess = 0
     const out: (number | null)[] = []
     for (let a = from; a <= to; a += step) {
-      let [sum, count] = [0, 0]
+      let sum = 0
+      let count = 0
       for (let s = a; s < Math.min(a + step, to + 1); s++) {
         const place = ReadValues.placeOf(s)
         let v = values[place] as number
         if (slots[place] !== s) {
           const block = this.#block(s)
-          // It may still come.
+          // It may still be written.
           if (!block) continue
           const i = positionOf(block.keys, job.key, guess)
           if (i >= 0) guess = i
@@ -263,14 +265,15 @@ export class GridJobs extends GridTable {
       if (of < gaps.length) count -= gaps[of] as number
       const sum = of < sums.length ? (sums[of] as number) : 0
       if (isJoined) out[k] = this.#withTail(names[k] as string, column, last + 1, slot, sum, count)
-      // What was added and taken away again leaves a trace of rounding, nothing less.
+      // Adding and subtracting leaves a rounding error, which may be negative.
       else out[k] = count > 0 ? (sum > 0 ? sum / count : 0) : NaN
     }
     return out
   }
 
   #withTail(name: string, column: number, from: number, to: number, sum: number, count: number): number {
-    let [s, n] = [sum, count]
+    let s = sum
+    let n = count
     for (let slot = from; slot <= to; slot++) {
       const atMs = this.atMs(slot)
       const v = this.#tail?.job(name, column, atMs, atMs + this.grid.tier.stepMs) ?? NaN

@@ -1,26 +1,26 @@
 /**
- * A source that goes on, with its store behind it: a window that reaches further back than memory is drawn from what is kept, joined with
- * what memory has of the intervals that are not rolled up yet.
+ * Live source backed by its store: a window that reaches further back than memory is drawn from the store, joined with
+ * the intervals in memory that are not rolled up yet.
  */
 import type { ClusterMonitor } from '../cluster/monitor.ts'
 import { TOTAL } from '../cluster/state/recent.ts'
-import type { ChartTier, JobRead, JobsRead, RecentRead, SeriesRead, Viewed } from '../cluster/viewed.ts'
+import type { ChartTier, JobRead, JobsRead, RecentRead, SeriesRead, ClusterView } from '../cluster/cluster-view.ts'
 import { GridJobs, GridTotals, type Tail } from './grid.ts'
-import type { JobBook } from './job-book.ts'
+import type { RecordedJobRegistry } from './job-registry.ts'
 import { Past } from './past.ts'
 import { chartPoints } from './recorded-cluster.ts'
 import { tierOfWindow } from './tiers.ts'
 
 const INKS = 7
-/** How often it is looked what the store keeps, ms of the source. */
+/** Interval of checks for stored data, ms of the source. */
 const LOOK_MS = 1000
 
-/** Jobs in memory; of those that are gone from it, what the store has. */
+/** Jobs in memory, and in the store those that memory no longer has. */
 class LongJobs implements JobsRead {
   readonly #monitor: ClusterMonitor
-  readonly #book: () => JobBook | undefined
+  readonly #book: () => RecordedJobRegistry | undefined
 
-  constructor(monitor: ClusterMonitor, book: () => JobBook | undefined) {
+  constructor(monitor: ClusterMonitor, book: () => RecordedJobRegistry | undefined) {
     this.#monitor = monitor
     this.#book = book
   }
@@ -51,7 +51,7 @@ class LongJobs implements JobsRead {
   }
 }
 
-export class LongView implements Viewed {
+export class LongView implements ClusterView {
   readonly live: ClusterMonitor
   readonly jobs: JobsRead
   readonly recent: RecentRead
@@ -81,16 +81,16 @@ export class LongView implements Viewed {
   get sample(): number {
     return this.live.sample
   }
-  get source(): Viewed['source'] {
+  get source(): ClusterView['source'] {
     return this.live.source
   }
-  get events(): Viewed['events'] {
+  get events(): ClusterView['events'] {
     return this.live.events
   }
-  get targets(): Viewed['targets'] {
+  get targets(): ClusterView['targets'] {
     return this.live.targets
   }
-  get metadataTargets(): Viewed['targets'] {
+  get metadataTargets(): ClusterView['targets'] {
     return this.live.metadataTargets
   }
   get servers(): readonly string[] {
@@ -100,7 +100,7 @@ export class LongView implements Viewed {
     return this.live.nowMs()
   }
 
-  /** What is kept of this source; undefined where that cannot be read. */
+  /** Stored history of this source; undefined if it cannot be read. */
   get past(): Past | undefined {
     const atMs = this.live.nowMs()
     try {
@@ -111,7 +111,7 @@ export class LongView implements Viewed {
         this.#past.look()
       }
     } catch {
-      // That the history does not work is told elsewhere; charts then show what memory has.
+      // A broken history is reported elsewhere; charts then show the data in memory.
       return undefined
     }
     return this.#past
@@ -126,7 +126,7 @@ export class LongView implements Viewed {
     if (!(atMs - windowMs < memoryMs - 1000)) return undefined
     const past = this.past
     const kept = past?.tiers.filter((t) => t.id !== 'raw') ?? []
-    // Where the store reaches back no further either, memory is finer.
+    // If the store does not reach further back, memory is finer.
     if (!past || !kept.some((t) => t.fromMs < memoryMs - t.stepMs)) return undefined
     const name = `${sample} ${windowMs}`
     let chart = this.#charts.get(name)
@@ -134,7 +134,7 @@ export class LongView implements Viewed {
     const tier = tierOfWindow(kept, atMs - windowMs, atMs, chartPoints(this.live.jobs.size))
     if (!tier) return undefined
     const grid = past.grid(tier)
-    // An interval that is kept is shown when it is over; the one that is under way comes from memory as far as it went.
+    // A stored interval is shown when it has ended; the current one comes from memory up to now.
     const to = Math.max(grid.lastBefore(atMs), grid.slotOf(tier.toMs) < grid.slotOf(atMs) ? grid.slotOf(atMs) : 0)
     const clipped: Tail = {
       job: (n, column, from, end) => this.#tail.job(n, column, from, Math.min(end, atMs + 1)),
@@ -155,7 +155,7 @@ export class LongView implements Viewed {
   }
 }
 
-/** Mean over [fromMs, toMs) of what memory has: of whole seconds, or of single samples where none is over yet. */
+/** Mean over [fromMs, toMs) of the data in memory: of whole seconds, or of single samples if none has ended yet. */
 function meanOf(
   seconds: SeriesRead,
   raw: SeriesRead,

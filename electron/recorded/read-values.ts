@@ -1,11 +1,11 @@
-/** Values of single series as they were read from blocks: charts ask for the same rows window after window, each a step further on. */
+/** Cached values of single series: charts request the same rows window after window, each a step further. */
 
-/** Slots of a series that are held, and series. */
+/** Cached slots per series, and cached series. */
 const SLOTS = 1024
 const SERIES = 512
 
 export interface ValuesOfSeries {
-  /** Which slot each place is of; NaN: none. */
+  /** Slot held at each index; NaN: none. */
   readonly slots: Float64Array
   readonly values: Float64Array
 }
@@ -13,7 +13,7 @@ export interface ValuesOfSeries {
 export class ReadValues {
   readonly #held = new Map<number, ValuesOfSeries>()
 
-  /** @param id  of the series: one number a job and column. */
+  /** @param id  id of the series: one number per job and column. */
   of(id: number): ValuesOfSeries {
     let series = this.#held.get(id)
     if (series) this.#held.delete(id)
@@ -23,7 +23,7 @@ export class ReadValues {
     return series
   }
 
-  /** Where a slot is held. */
+  /** Index at which a slot is cached. */
   static placeOf(slot: number): number {
     return slot % SLOTS
   }

@@ -24,11 +24,11 @@ interface Shown {
   readonly rules: RulesFrame
 }
 
-/** Frames of a source at its newest sample, as a window had them. */
-function shownBy(c: Emulated, desk: RuleService): Shown {
+/** Frames of a source at its newest sample, as a window showed them. */
+function shownBy(c: Emulated, service: RuleService): Shown {
   const overview = overviewFrame(c.monitor, { at: null, windowMs: 10_000 }, 1)
   const jobs = jobsFrame(c.monitor, jobsQuery, 1)
-  return { atMs: jobs.atMs ?? NaN, jobs, overview, rules: rulesFrame(desk, { ...RULES, at: null }, 1) }
+  return { atMs: jobs.atMs ?? NaN, jobs, overview, rules: rulesFrame(service, { ...RULES, at: null }, 1) }
 }
 
 async function play(scenario: Parameters<typeof emulatedCluster>[0], seconds: number, every: number) {
@@ -36,10 +36,10 @@ async function play(scenario: Parameters<typeof emulatedCluster>[0], seconds: nu
   const opened = History.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
   const c = emulatedCluster(scenario, { history: opened.value })
-  const desk = new RuleService(c.monitor)
+  const service = new RuleService(c.monitor)
   const shown: Shown[] = []
   await c.run(seconds, () => {
-    if (c.monitor.sample > 0 && c.monitor.sample % every === 0) shown.push(shownBy(c, desk))
+    if (c.monitor.sample > 0 && c.monitor.sample % every === 0) shown.push(shownBy(c, service))
   })
   return { c, file, history: opened.value, shown }
 }
@@ -58,7 +58,7 @@ function at(past: Past, atMs: number): { viewed: RecordedCluster; sample: number
   return { viewed, sample: viewed.nearest(atMs) }
 }
 
-/** Columns of a row that are kept. */
+/** Stored columns of a row. */
 const keptRows = (f: JobsFrame) => {
   const { user, account, nodes, rpcs, readBps, writeBps, mdops, ioBytes, throttled, rule, ruleRate, record } = f.rows
   return new Map(
@@ -94,9 +94,10 @@ describe('a recorded run is what was shown of it', () => {
       const query = { ...jobsQuery, at: sample }
       const jobs = jobsFrame(viewed, query, 1)
       expect(jobs.atMs).toBe(shown.atMs)
-      const [live, recorded] = [keptRows(shown.jobs), keptRows(jobs)]
+      const live = keptRows(shown.jobs)
+      const recorded = keptRows(jobs)
       for (const [id, row] of recorded) expect([id, row]).toEqual([id, live.get(id)])
-      // Who never did anything is not kept.
+      // Jobs that never did anything are not stored.
       for (const [id, row] of live) if (!recorded.has(id)) expect([id, row[3], row[6]]).toEqual([id, 0, 0])
       for (const key of ['rpcs', 'readBps', 'writeBps', 'mdops', 'record', 'rules'] as const) {
         expect([key, jobs.totals[key]]).toEqual([key, shown.jobs.totals[key]])

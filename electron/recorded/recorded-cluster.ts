@@ -1,32 +1,33 @@
 /**
- * A cluster as it was: sample n is the n-th instant of one tier in one stretch of what is kept. Views read it like one that goes on;
- * what only the present has is not there.
+ * Recorded state of a cluster: sample n is the n-th sample time of one tier in one stored range. Views read it like a
+ * live cluster; data that exist only for the present are absent.
  */
 import type { Mark, TierId } from '#core/api/history.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
-import type { ChartTier, RecentRead, RulesRead, Viewed } from '../cluster/viewed.ts'
+import type { ChartTier, RecentRead, RulesRead, ClusterView } from '../cluster/cluster-view.ts'
 import { GridJobs, GridTotals } from './grid.ts'
-import { RecordedJobs } from './job-book.ts'
+import { RecordedJobs } from './job-registry.ts'
 import type { Past } from './past.ts'
 import { RecordedRules } from './recorded-rules.ts'
 import { Axis, JobSamples, TargetSamples } from './sample-table.ts'
-import { Standing, type Stand } from './standing.ts'
+import { StateAt, type Stand } from './state-at.ts'
 import { tierOfWindow, usualStep, type KeptTier } from './tiers.ts'
 import { TotalSamples } from './totals.ts'
 
-/** Series in the window of a chart: a window of many jobs is drawn from a coarser tier. */
+/** Maximum series in the window of a chart: a window of many jobs is drawn from a coarser tier. */
 const CHART_ROWS = 3_000_000
-const [POINTS_LEAST, POINTS_MOST] = [60, 600]
-/** Instants whose standing is held: the cursor's, and A's. */
-const STANDS = 4
+const POINTS_LEAST = 60
+const POINTS_MOST = 600
+/** Times whose known jobs and records are cached: the cursor's, and A's. */
+const STATES = 4
 
 /** Most points of a chart over so many jobs. */
 export const chartPoints = (jobs: number): number =>
   Math.min(POINTS_MOST, Math.max(POINTS_LEAST, Math.floor(CHART_ROWS / Math.max(1, jobs))))
 
-export class RecordedCluster implements Viewed {
+export class RecordedCluster implements ClusterView {
   readonly past: Past
   readonly tier: KeptTier
   readonly source: { readonly cluster: string; readonly periodNs: number }
@@ -34,16 +35,16 @@ export class RecordedCluster implements Viewed {
   readonly jobs: RecordedJobs
   readonly targets: readonly { readonly target: string; readonly node: string }[]
   readonly servers: readonly string[]
-  readonly events: Viewed['events']
+  readonly events: ClusterView['events']
   readonly axis: Axis
-  readonly #standing: Standing
+  readonly #standing: StateAt
   readonly #stands = new Map<number, Stand>()
   readonly #rules: RecordedRules
   readonly #charts = new Map<string, ChartTier>()
 
   /**
-   * @param tier  whose instants are the samples.
-   * @param span  the stretch of them, both ends within it.
+   * @param tier  tier whose sample times are the samples.
+   * @param span  range of the samples, both ends included.
    */
   constructor(past: Past, tier: KeptTier, span: { readonly fromMs: number; readonly toMs: number }) {
     const { reader, cache, book } = past
@@ -54,7 +55,7 @@ export class RecordedCluster implements Viewed {
     this.axis = new Axis(times, stepMs)
     this.source = { cluster: reader.cluster, periodNs: Math.max(1, stepMs * NS_PER_MS) }
     const from = past.tiers.findIndex((t) => t.id === tier.id)
-    this.#standing = new Standing(cache, book, past.tiers.slice(Math.max(0, from)), times)
+    this.#standing = new StateAt(cache, book, past.tiers.slice(Math.max(0, from)), times)
     this.#rules = new RecordedRules(reader)
     this.jobs = new RecordedJobs(book, (atMs) => this.#standAt(this.#nearest(atMs)).known)
     const kept = reader.allTargets()
@@ -104,7 +105,7 @@ export class RecordedCluster implements Viewed {
     return this.#rules.at(this.axis.atMs(sample))
   }
 
-  /** The sample nearest to an instant; 0 when there is none at all. */
+  /** Sample nearest to a time; 0 if there is none. */
   nearest(atMs: number): number {
     return this.#nearest(atMs)
   }
@@ -123,7 +124,7 @@ export class RecordedCluster implements Viewed {
       stand =
         sample > 0 ? this.#standing.at(sample - 1) : { known: { jobs: [], names: [] }, records: new Float64Array() }
     this.#stands.set(sample, stand)
-    if (this.#stands.size > STANDS) this.#stands.delete(this.#stands.keys().next().value as number)
+    if (this.#stands.size > STATES) this.#stands.delete(this.#stands.keys().next().value as number)
     return stand
   }
 
@@ -134,7 +135,7 @@ export class RecordedCluster implements Viewed {
     const { past } = this
     const toMs = this.axis.atMs(sample)
     const jobs = this.#standAt(sample).known.jobs.length
-    // A chart is no finer than what is stepped through.
+    // A chart is never finer than the tier of the cursor.
     const coarser = past.tiers.slice(
       Math.max(
         0,

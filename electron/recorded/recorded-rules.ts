@@ -1,18 +1,18 @@
-/** Rules as they stood at an instant, by the server (and service) that they stood on. */
+/** Rules in force at a time, by server (and service). */
 import { formatCptTitle, formatQueueTitle, formatRuleLine, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { placeOf } from '../base/service.ts'
-import type { RulesRead } from '../cluster/viewed.ts'
+import type { RulesRead } from '../cluster/cluster-view.ts'
 import type { HistoryReader, KeptRule } from '../history/reader.ts'
 
-/** Instants whose rules are held. */
+/** Times whose rules are cached. */
 const HELD = 8
-/** Rules are read a stretch at a time: a controller makes dozens a second, and the cursor goes on by tenths of one. */
-const STRETCH_MS = 10_000
-const STRETCHES = 4
-/** A stretch with so many is not whole. */
+/** Rules are read a range at a time: a controller makes dozens a second, and the cursor moves by tenths of one. */
+const RANGE_MS = 10_000
+const RANGES = 4
+/** A range with this many rules is incomplete. */
 const MANY = 100_000
 
-/** A list as a server prints it. */
+/** Rule list as a server prints it. */
 class KeptRules implements RulesRead {
   readonly policy = ''
   readonly lines: readonly RuleLine[]
@@ -30,7 +30,9 @@ class KeptRules implements RulesRead {
 }
 
 function printed(lines: readonly RuleLine[]): string {
-  let [text, queue, cpt] = ['', '', -1]
+  let text = ''
+  let queue = ''
+  let cpt = -1
   for (const r of lines) {
     if (r.queue !== queue) {
       text += formatQueueTitle(r.queue)
@@ -45,13 +47,14 @@ function printed(lines: readonly RuleLine[]): string {
 const isAlike = (x: RuleLine, y: RuleLine): boolean =>
   x === y || (x.name === y.name && x.conditions === y.conditions && x.queue === y.queue && x.cpt === y.cpt)
 
-/** The list as it stood before, its shape alone, or neither. */
+/** Returns the previous list if equal, else a new list that reuses its shape if that is equal. */
 function listLike(last: KeptRules | undefined, list: readonly RuleLine[]): KeptRules {
   const before = last?.lines
   if (!last || before?.length !== list.length) return new KeptRules(list, {})
   let isSame = true
   for (let i = 0; i < list.length; i++) {
-    const [x, y] = [before[i] as RuleLine, list[i] as RuleLine]
+    const x = before[i] as RuleLine
+    const y = list[i] as RuleLine
     if (!isAlike(x, y)) return new KeptRules(list, {})
     isSame &&= x.rate === y.rate && x.ref === y.ref
   }
@@ -62,8 +65,8 @@ export class RecordedRules {
   readonly #reader: HistoryReader
   readonly #dataServers: ReadonlySet<string>
   readonly #held = new Map<number, ReadonlyMap<string, RulesRead>>()
-  readonly #stretches = new Map<number, Stretch | 'many'>()
-  /** The last list of each place: while it stands, what was made of it stays. */
+  readonly #ranges = new Map<number, RuleRange | 'many'>()
+  /** Last list of each place: reused while it is unchanged, together with results derived from it. */
   readonly #last = new Map<string, KeptRules>()
 
   constructor(reader: HistoryReader) {
@@ -71,7 +74,7 @@ export class RecordedRules {
     this.#dataServers = new Set(reader.allTargets().flatMap((t) => (/-MDT|^MDT/i.test(t.target) ? [] : [t.node])))
   }
 
-  /** By place (`placeOf`); a place of which nothing is kept is not there. */
+  /** Rules by place (`placeOf`); a place without stored rules is absent. */
   at(atMs: number): ReadonlyMap<string, RulesRead> {
     let held = this.#held.get(atMs)
     if (!held) {
@@ -93,21 +96,21 @@ export class RecordedRules {
     return out
   }
 
-  /** Rules that stand at an instant, and others. */
-  #around(atMs: number): Stretch {
-    const begin = Math.floor(atMs / STRETCH_MS) * STRETCH_MS
-    let stretch = this.#stretches.get(begin)
-    if (!stretch) {
-      // Those that ended where it begins stand no more.
-      const rules = this.#reader.rulesBetween(begin, begin + STRETCH_MS)
-      this.#stretches.set(begin, (stretch = rules.length >= MANY ? 'many' : this.#placed(rules)))
-      if (this.#stretches.size > STRETCHES) this.#stretches.delete(this.#stretches.keys().next().value as number)
+  /** Rules in force at a time, among others of the same range. */
+  #around(atMs: number): RuleRange {
+    const begin = Math.floor(atMs / RANGE_MS) * RANGE_MS
+    let range = this.#ranges.get(begin)
+    if (!range) {
+      // Rules that ended where the range begins are no longer in force.
+      const rules = this.#reader.rulesBetween(begin, begin + RANGE_MS)
+      this.#ranges.set(begin, (range = rules.length >= MANY ? 'many' : this.#placed(rules)))
+      if (this.#ranges.size > RANGES) this.#ranges.delete(this.#ranges.keys().next().value as number)
     }
-    return stretch === 'many' ? this.#placed(this.#reader.rulesAt(atMs)) : stretch
+    return range === 'many' ? this.#placed(this.#reader.rulesAt(atMs)) : range
   }
 
-  #placed(rules: readonly KeptRule[]): Stretch {
-    // Older files name the server alone for the first service of an MDS.
+  #placed(rules: readonly KeptRule[]): RuleRange {
+    // Older files name only the server for the first service of an MDS.
     const placeIn = (server: string): string =>
       server.includes('/') || this.#dataServers.has(server) ? server : placeOf(server, 'mdt')
     const out = new Map<string, KeptRule[]>()
@@ -122,5 +125,5 @@ export class RecordedRules {
   }
 }
 
-/** By place, each list in match order. */
-type Stretch = ReadonlyMap<string, readonly KeptRule[]>
+/** Rules by place, each list in match order. */
+type RuleRange = ReadonlyMap<string, readonly KeptRule[]>

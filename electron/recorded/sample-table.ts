@@ -1,18 +1,18 @@
-/** Recorded series on the axis of their own samples, numbered from 1: what views show at one sample. */
+/** Recorded series on the axis of their own samples, numbered from 1: the values that views show at one sample. */
 import { JOB_COLUMNS as LIVE_JOB, TARGET_COLUMNS as LIVE_TARGET } from '../cluster/state/recent.ts'
-import type { SeriesAt } from '../cluster/viewed.ts'
+import type { SeriesAt } from '../cluster/cluster-view.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type Block } from '../history/reader.ts'
 import { positionOf, type BlockCache, type BlockKind } from './block-cache.ts'
-import type { JobBook } from './job-book.ts'
+import type { RecordedJobRegistry } from './job-registry.ts'
 import type { KeptTier } from './tiers.ts'
 
-/** Column of a block for each column in memory; -1: not kept. */
+/** Column of a block for each column in memory; -1: not stored. */
 export const JOB_AT: readonly number[] = LIVE_JOB.map((c) => (JOB_COLUMNS as readonly string[]).indexOf(c))
 export const TARGET_AT: readonly number[] = LIVE_TARGET.map((c) => (TARGET_COLUMNS as readonly string[]).indexOf(c))
 const RECORD = LIVE_JOB.indexOf('record')
 const RECORD_AT = JOB_COLUMNS.indexOf('record')
 
-/** Instants of samples, and how far back `n` of them reach: never over a gap. */
+/** Times of samples, and the range of the last `n` samples: never across a gap. */
 export class Axis {
   readonly times: Float64Array
   readonly stepMs: number
@@ -35,7 +35,8 @@ export class Axis {
   }
 
   sampleAt(atMs: number): number {
-    let [lo, hi] = [1, this.times.length]
+    let lo = 1
+    let hi = this.times.length
     while (lo < hi) {
       const mid = (lo + hi) >> 1
       if ((this.times[mid - 1] as number) < atMs) lo = mid + 1
@@ -44,7 +45,7 @@ export class Axis {
     return lo
   }
 
-  /** First of the last `n` samples up to one, without those that are further back than `n` intervals. */
+  /** First of the last `n` samples up to one, without those further back than `n` intervals. */
   from(sample: number, n: number): number {
     const since = this.atMs(sample) - (n - 0.5) * this.stepMs
     let from = sample
@@ -101,7 +102,7 @@ abstract class SampleTable implements SeriesAt {
   }
 }
 
-/** A target that a block does not name was not measured. */
+/** Samples of targets. A target that a block does not name was not measured. */
 export class TargetSamples extends SampleTable {
   readonly #keys: ReadonlyMap<string, number>
 
@@ -115,7 +116,9 @@ export class TargetSamples extends SampleTable {
     const blocks = at < 0 ? [] : this.blocks(sample, n)
     return Float64Array.from(names, (name) => {
       const key = this.#keys.get(name)
-      let [sum, count, guess] = [0, 0, 0]
+      let sum = 0
+      let count = 0
+      let guess = 0
       for (const b of key === undefined ? [] : blocks) {
         const i = positionOf(b.keys, key as number, guess)
         const v = i < 0 ? NaN : (b.columns[at]?.[i] ?? NaN)
@@ -129,11 +132,11 @@ export class TargetSamples extends SampleTable {
   }
 }
 
-/** A job that a block does not name was idle in it; its record stands. */
+/** Samples of jobs. A job that a block does not name was idle in it; its record is unchanged. */
 export class JobSamples extends SampleTable {
-  readonly #book: JobBook
+  readonly #book: RecordedJobRegistry
   readonly #recordsAt: (sample: number) => Float64Array
-  /** By slot, used anew by every column. */
+  /** By slot, reused for every column. */
   #sums = new Float64Array()
   #gaps = new Uint16Array()
 
@@ -141,7 +144,7 @@ export class JobSamples extends SampleTable {
     axis: Axis,
     cache: BlockCache,
     tier: KeptTier,
-    book: JobBook,
+    book: RecordedJobRegistry,
     recordsAt: (sample: number) => Float64Array,
   ) {
     super(axis, cache, 'jobs', tier)
@@ -171,7 +174,7 @@ export class JobSamples extends SampleTable {
         out[k] = NaN
         continue
       }
-      // Before its first sample a job is not idle, it is not there.
+      // Before its first sample a job is absent, not idle.
       const bornMs = births[slot] as number
       const there = bornMs <= firstMs ? all : blocks.filter((b) => b.atMs >= bornMs).length
       const count = there - (gaps[slot] as number)
@@ -180,14 +183,15 @@ export class JobSamples extends SampleTable {
     return out
   }
 
-  /** By slot: the sum of what is named, and the gaps among it. */
+  /** Sums of the values in the parts, by slot, with the number of gaps. */
   #added(parts: readonly { of: Int32Array; values: Float32Array }[]) {
     const { size } = this.#book
     if (this.#sums.length < size) {
       this.#sums = new Float64Array(Math.ceil(size * 1.25))
       this.#gaps = new Uint16Array(this.#sums.length)
     }
-    const [sums, gaps] = [this.#sums.fill(0), this.#gaps.fill(0)]
+    const sums = this.#sums.fill(0)
+    const gaps = this.#gaps.fill(0)
     let hasGaps = false
     for (const { of, values } of parts) {
       for (let i = 0; i < of.length; i++) {
@@ -203,14 +207,14 @@ export class JobSamples extends SampleTable {
     return { sums, gaps, hasGaps }
   }
 
-  /** Records at one sample: as named there, a gap included, else as they stand. */
+  /** Records at one sample: as in its block, a gap included, else unchanged since the last change. */
   #records(slots: Int32Array, sample: number): Float64Array {
     const standing = this.#recordsAt(sample)
     const out = new Float64Array(slots.length)
     for (let k = 0; k < slots.length; k++) out[k] = standing[slots[k] as number] ?? NaN
     const block = this.blocks(sample, 1)[0]
     if (!block) return out
-    // Whatever is named with a record is in `standing` already.
+    // Records that the block names are already included.
     const gaps = new Set<number>()
     const of = this.#book.slotsIn(block)
     const records = block.columns[RECORD_AT] as Float32Array

@@ -1,37 +1,37 @@
-/** Sums over the jobs of a run of slots, moved along with the window instead of being added up anew. */
+/** Sums over the jobs of a run of slots, updated as the window moves instead of being recomputed. */
 import type { Block } from '../history/reader.ts'
 import type { BlockCache } from './block-cache.ts'
 import type { Grid } from './grid-slots.ts'
-import type { JobBook } from './job-book.ts'
+import type { RecordedJobRegistry } from './job-registry.ts'
 import { ReadValues } from './read-values.ts'
 
-/** Of one column. */
+/** Sums of one column. */
 interface Sums {
   from: number
   to: number
   moves: number
   readonly sums: Float64Array
   readonly gaps: Float64Array
-  /** Gaps of all together. */
+  /** Total of the gaps. */
   gapped: number
 }
 
-/** Sums of the same columns and lengths are asked for frame after frame. */
+/** Sliding sums per column and length, which are requested frame after frame. */
 export class SlidingSums {
   readonly #held = new Map<string, Sums>()
-  /** What single rows of charts read, beside the sums over all. */
+  /** Values of single rows of charts, cached beside the sums over all. */
   readonly values = new ReadValues()
   readonly #cache: BlockCache
-  readonly #book: JobBook
+  readonly #book: RecordedJobRegistry
   readonly #grid: Grid
 
-  constructor(cache: BlockCache, book: JobBook, grid: Grid) {
+  constructor(cache: BlockCache, book: RecordedJobRegistry, grid: Grid) {
     this.#cache = cache
     this.#book = book
     this.#grid = grid
   }
 
-  /** @returns  by slot of the book: the sum of what is named in [from, to], and the gaps among it. */
+  /** @returns  sums of the values in [from, to], by slot of the job registry, and the gaps among them. */
   over(column: number, from: number, to: number): Sums {
     const name = `${column} ${to - from}`
     let held = this.#held.get(name)
@@ -46,7 +46,7 @@ export class SlidingSums {
     while (held.to > to) this.#add(held, column, held.to--, -1)
     while (held.from < from) this.#add(held, column, held.from++, -1)
     while (held.from > from) this.#add(held, column, --held.from, 1)
-    // A job met while it was added up had no room.
+    // A job registered during the summation did not fit into the arrays.
     if (held.sums.length < this.#book.size) return this.over(column, from, to)
     this.#held.delete(name)
     this.#held.set(name, held)
@@ -54,11 +54,17 @@ export class SlidingSums {
     return held
   }
 
-  /** Adds one slot and takes away another in one pass: what a step does. `sign` is that of `a`, which goes first. */
+  /**
+   * Adds one slot and subtracts another in one pass, for a step of the window. `sign` is that of `a`, which is applied
+   * first.
+   */
   #move(held: Sums, column: number, a: number, b: number, sign: 1 | -1): void {
-    const [x, y] = [this.#blockAt(a), this.#blockAt(b)]
-    const [of, ofY] = [x && this.#book.slotsIn(x), y && this.#book.slotsIn(y)]
-    const [first, second] = [x?.columns[column], y?.columns[column]]
+    const x = this.#blockAt(a)
+    const y = this.#blockAt(b)
+    const of = x && this.#book.slotsIn(x)
+    const ofY = y && this.#book.slotsIn(y)
+    const first = x?.columns[column]
+    const second = y?.columns[column]
     if (!of || of !== ofY || !first || !second) {
       this.#add(held, column, a, sign)
       this.#add(held, column, b, sign === 1 ? -1 : 1)
@@ -68,7 +74,8 @@ export class SlidingSums {
     const { sums } = held
     for (let i = 0; i < of.length; i++) {
       const at = of[i] as number
-      const [v, w] = [first[i] as number, second[i] as number]
+      const v = first[i] as number
+      const w = second[i] as number
       let sum = sums[at] as number
       if (v === v) sum += sign * v
       else this.#gap(held, at, sign)

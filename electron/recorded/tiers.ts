@@ -1,26 +1,26 @@
-/** Resolutions of what is kept: what each covers, and which one answers for a window. */
+/** Stored tiers: the range of each, and the choice of the tier for a window. */
 import { TIERS, type TierId } from '#core/api/history.ts'
 import type { HistoryReader } from '../history/reader.ts'
 
 const STEPS: Readonly<Record<TierId, number>> = { raw: 0, '1s': 1000, '10s': 10_000, '1min': 60_000 }
 
-/** Instants that the usual distance between two is taken from. */
+/** Number of sample times from which the typical interval is taken. */
 const LOOKED_AT = 2_000
 
 export interface KeptTier {
   readonly id: TierId
   readonly fromMs: number
   readonly toMs: number
-  /** Time between two samples; of raw samples the usual one. */
+  /** Time between two samples; of raw samples the typical one. */
   readonly stepMs: number
-  /** The source was sampled less often than this: most of its intervals are empty, which is no gap. */
+  /** Set if the source was sampled less often than this: most of its intervals are empty, which is no gap. */
   readonly isSparse?: boolean
 }
 
-/** Intervals that are looked at for whether most are empty. */
+/** Number of intervals that are checked for sparseness. */
 const INTERVALS = 120
 
-/** The middle of the distances between instants; undefined for fewer than two. */
+/** Median of the intervals between sample times; undefined for fewer than two. */
 export function usualStep(instants: Float64Array): number | undefined {
   const last = instants.subarray(Math.max(0, instants.length - LOOKED_AT))
   if (last.length < 2) return undefined
@@ -30,7 +30,7 @@ export function usualStep(instants: Float64Array): number | undefined {
   return gaps[gaps.length >> 1]
 }
 
-/** Tiers that hold anything, finest first. */
+/** Tiers with data, finest first. */
 export function keptTiers(reader: HistoryReader): KeptTier[] {
   return TIERS.flatMap((id): KeptTier[] => {
     const kept = reader.keptOf(id)
@@ -43,8 +43,8 @@ export function keptTiers(reader: HistoryReader): KeptTier[] {
 }
 
 /**
- * The finest tier that is not sparse, knows as much of [fromMs, toMs] as any coarser one does and has at most `points` samples in
- * it; the coarsest where all have more.
+ * Finest tier that is not sparse, covers as much of [fromMs, toMs] as any coarser one and has at most `points` samples
+ * in it; the coarsest if all have more.
  */
 export function tierOfWindow(
   kept: readonly KeptTier[],
@@ -56,7 +56,7 @@ export function tierOfWindow(
   const tiers = dense.length > 0 ? dense : kept
   return (
     tiers.find((t, i) => {
-      // The interval of a coarser one may begin before the first sample that is in it.
+      // The interval of a coarser tier may begin before its first sample.
       const oldest = Math.min(...tiers.slice(i + 1).map((c) => c.fromMs + c.stepMs))
       const reaches = t.fromMs <= fromMs || t.fromMs <= oldest
       return reaches && (toMs - Math.max(fromMs, t.fromMs)) / t.stepMs <= points

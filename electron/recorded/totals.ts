@@ -1,14 +1,14 @@
-/** Sums over the cluster as kept, read in runs of instants; and the two axes on which views take them. */
+/** Stored sums over the cluster, read in runs of samples; and the two axes on which views use them. */
 import type { TierId } from '#core/api/history.ts'
 import { TOTAL_COLUMNS } from '../cluster/state/recent.ts'
-import type { SeriesAt } from '../cluster/viewed.ts'
+import type { SeriesAt } from '../cluster/cluster-view.ts'
 import { CLUSTER_COLUMNS, type HistoryReader } from '../history/reader.ts'
 import type { Axis } from './sample-table.ts'
 
-/** Column of what is kept for each column in memory; -1: not kept. */
+/** Stored column for each column in memory; -1: not stored. */
 export const TOTAL_AT: readonly number[] = TOTAL_COLUMNS.map((c) => (CLUSTER_COLUMNS as readonly string[]).indexOf(c))
 
-/** Instants read at once, and runs held. */
+/** Length of one read, and cached runs. */
 const RUN_MS: Readonly<Record<TierId, number>> = { raw: 60_000, '1s': 600_000, '10s': 3_600_000, '1min': 21_600_000 }
 const RUNS = 200
 
@@ -25,7 +25,7 @@ export class Totals {
     this.#reader = reader
   }
 
-  /** The sums at an instant, in the order of CLUSTER_COLUMNS; undefined where there is no sample. */
+  /** Sums at a time, in the order of CLUSTER_COLUMNS; undefined if there is no sample. */
   at(tier: TierId, atMs: number): Row | undefined {
     const run = Math.floor(atMs / RUN_MS[tier])
     const name = `${tier} ${run}`
@@ -40,7 +40,8 @@ export class Totals {
   }
 
   #read(tier: TierId, run: number): { rows: ReadonlyMap<number, Row>; isWhole: boolean; toMs: number } {
-    const [from, end] = [run * RUN_MS[tier], (run + 1) * RUN_MS[tier]]
+    const from = run * RUN_MS[tier]
+    const end = (run + 1) * RUN_MS[tier]
     const { t, columns } = this.#reader.clusterBetween(tier, from, end - 1)
     const rows = new Map<number, Row>()
     t.forEach((at, i) =>
@@ -54,7 +55,7 @@ export class Totals {
   }
 }
 
-/** The sums on the axis of samples. */
+/** Sums on the axis of samples. */
 export class TotalSamples implements SeriesAt {
   readonly #axis: Axis
   readonly #totals: Totals
@@ -82,7 +83,8 @@ export class TotalSamples implements SeriesAt {
     return this.#totals.at(this.#tier, this.atMs(sample))?.[TOTAL_AT[column] ?? -1] ?? NaN
   }
   mean(name: string, column: number, sample: number, n: number): number {
-    let [sum, count] = [0, 0]
+    let sum = 0
+    let count = 0
     for (let s = this.#axis.from(sample, n); s <= sample; s++) {
       const v = this.value(name, column, s)
       if (v !== v) continue

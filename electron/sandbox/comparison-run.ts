@@ -1,4 +1,4 @@
-/** A comparison while it runs: a scenario under several variants with several seeds, told as progress and then the result. */
+/** Running comparison: a scenario under several variants with several seeds, reported as progress events and the result. */
 import type { Failure } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { aggregate } from '#core/sandbox/aggregate.ts'
@@ -10,16 +10,16 @@ import { Pool, type PoolTask, type Ran } from './pool.ts'
 
 export interface ComparisonTask {
   readonly scenario: Scenario
-  /** The first is the baseline. */
+  /** The first one is the baseline. */
   readonly variants: readonly Variant[]
   readonly seeds: readonly number[]
-  /** Simulated. */
+  /** Simulated seconds. */
   readonly seconds: number
   readonly sloWaitMs: number
 }
 
 export interface ComparisonOptions {
-  /** Ink that a job has elsewhere, 1 to 7; 0: none. */
+  /** Colour index of a job in other views, 1 to 7; 0: none. */
   readonly colourOf?: ((jobId: string) => number) | undefined
   readonly signal?: AbortSignal | undefined
   readonly workers?: number | undefined
@@ -27,7 +27,7 @@ export interface ComparisonOptions {
   readonly yields?: boolean | undefined
   /** Program of the threads (tests). */
   readonly program?: string | undefined
-  /** The run is over, however it ended. */
+  /** Called when the run is over, however it ended. */
   readonly onOver?: (() => void) | undefined
 }
 
@@ -35,7 +35,7 @@ export interface Cost {
   readonly runs: number
   readonly workers: number
   readonly wallS: number
-  /** Simulated over wall seconds. */
+  /** Simulated seconds per wall second. */
   readonly ratio: number
   readonly events: number
   readonly thinning: number
@@ -64,11 +64,11 @@ export type ComparisonEvent =
 /** At most five events a second. */
 const PROGRESS_MS = 200
 
-/** Seed after seed, all variants of each; the baseline's first run comes first: it says which jobs are charted. */
+/** Tasks by seed, with all variants of each; the baseline's first run comes first, because it decides which jobs are charted. */
 const tasksOf = ({ scenario, variants, seeds, seconds, sloWaitMs }: ComparisonTask): PoolTask[] =>
   seeds.flatMap((seed) => variants.map((variant, index) => ({ scenario, variant, index, seed, seconds, sloWaitMs })))
 
-/** The digests of runs; whole reports wait until the baseline's first run has given the plan. */
+/** Collects digests of runs; whole reports are kept until the baseline's first run yields the plan. */
 class Digests {
   readonly runs: RunDigest[] = []
   plan: DigestPlan | undefined
@@ -93,13 +93,13 @@ export class ComparisonRun {
   readonly #digests = new Digests()
   readonly #pool: Pool
   readonly #beganMs = performance.now()
-  #told: ComparisonEvent[] = []
+  #pending: ComparisonEvent[] = []
   readonly #variantWallS: number[]
   #progressMs = -Infinity
   #late: NodeJS.Timeout | undefined
   #isOver = false
   #wake: (() => void) | undefined
-  /** Resolves when no thread is left of it. */
+  /** Resolves when all of its threads have ended. */
   gone: Promise<void> = Promise.resolve()
 
   constructor(task: ComparisonTask, options: ComparisonOptions = {}) {
@@ -108,7 +108,10 @@ export class ComparisonRun {
     this.#variantWallS = task.variants.map(() => 0)
     const tasks = tasksOf(task)
     this.#pool = new Pool({
-      ...{ tasks, workers: options.workers, program: options.program, yields: options.yields },
+      tasks,
+      workers: options.workers,
+      program: options.program,
+      yields: options.yields,
       planFor: () => this.#digests.plan,
       onRun: (at, ran, wallMs) => {
         const { index } = tasks[at] as PoolTask
@@ -123,7 +126,7 @@ export class ComparisonRun {
     else options.signal?.addEventListener('abort', this.end, { once: true })
   }
 
-  /** Ends it at once, without a result. */
+  /** Ends the run at once, without a result. */
   readonly end = (): void => this.#close()
 
   get #wallS(): number {
@@ -137,9 +140,9 @@ export class ComparisonRun {
 
   #tell(event: ComparisonEvent): void {
     if (this.#isOver) return
-    // Only the newest progress is worth telling.
-    if (event.kind === 'progress') this.#told = this.#told.filter((e) => e.kind !== 'progress')
-    this.#told.push(event)
+    // Only the newest progress is kept.
+    if (event.kind === 'progress') this.#pending = this.#pending.filter((e) => e.kind !== 'progress')
+    this.#pending.push(event)
     this.#wake?.()
   }
 
@@ -167,7 +170,10 @@ export class ComparisonRun {
       const { colourOf } = this.#options
       const comparison = aggregate({ scenario, variants, plan, runs, ...(colourOf ? { colourOf } : {}) })
       const cost: Cost = {
-        ...{ runs: runs.length, workers: this.#pool.workers, wallS: this.#wallS, ratio: this.#ratio(runs.length) },
+        runs: runs.length,
+        workers: this.#pool.workers,
+        wallS: this.#wallS,
+        ratio: this.#ratio(runs.length),
         events: runs.reduce((n, r) => n + r.events, 0),
         thinning: Math.max(1, ...runs.map((r) => r.thinning)),
       }
@@ -186,10 +192,10 @@ export class ComparisonRun {
     this.#wake?.()
   }
 
-  /** What is told, to one taker. Whoever takes no more ends it. */
+  /** Events, for one consumer. Ending the iteration ends the run. */
   events(): AsyncGenerator<ComparisonEvent, void, void> {
     const events = this.#events()
-    // A generator that waits for its threads would not hear of its end before the next event.
+    // A generator that waits for its threads would not notice its end before the next event.
     const finish = events.return.bind(events)
     events.return = (value) => {
       this.end()
@@ -201,7 +207,7 @@ export class ComparisonRun {
   async *#events(): AsyncGenerator<ComparisonEvent, void, void> {
     try {
       for (;;) {
-        for (let event = this.#told.shift(); event; event = this.#told.shift()) yield event
+        for (let event = this.#pending.shift(); event; event = this.#pending.shift()) yield event
         if (this.#isOver) return
         await new Promise<void>((resolve) => (this.#wake = resolve))
         this.#wake = undefined
@@ -212,7 +218,7 @@ export class ComparisonRun {
   }
 }
 
-/** A comparison from beginning to end. Failures: those of a run; SANDBOX_CRASHED. */
+/** Runs a comparison from start to end. Failures: those of a run; SANDBOX_CRASHED. */
 export async function compare(
   task: ComparisonTask,
   options: ComparisonOptions & { readonly onProgress?: (event: ComparisonEvent & { kind: 'progress' }) => void } = {},

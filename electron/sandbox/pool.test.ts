@@ -18,12 +18,15 @@ const scenario = scenarioOf(SMALL)
 
 const CAP = { service: 'ost_io' as const, line: 'start cap jobid={1.*} rate=100' }
 const task = (more: Partial<ComparisonTask> = {}): ComparisonTask => ({
-  ...{ scenario, seeds: [1, 2], seconds: 2, sloWaitMs: 500 },
+  scenario,
+  seeds: [1, 2],
+  seconds: 2,
+  sloWaitMs: 500,
   variants: [BASE, { ...BASE, name: 'Cap', rules: [CAP] }, { ...BASE, name: 'AdapTBF', controller: 'adaptbf' }],
   ...more,
 })
 
-/** A thread's program that does something of its own before, or instead of, the real one. */
+/** A worker program that runs code before, or instead of, the real one. */
 function program(text: string, goesOn = true): string {
   const file = join(tempFolder(), 'program.mjs')
   const real = JSON.stringify(join(import.meta.dirname, 'worker.ts'))
@@ -36,7 +39,7 @@ function program(text: string, goesOn = true): string {
 }
 const ENDLESS = `parentPort.on('message', () => { for (;;) {} })`
 
-/** Threads of this process; NaN where the system does not tell. */
+/** Number of threads of this process; NaN if the system does not report it. */
 const threads = (): number => (existsSync('/proc/self/task') ? readdirSync('/proc/self/task').length : NaN)
 
 let run: ComparisonRun | undefined
@@ -51,7 +54,7 @@ const all = async (events: AsyncIterable<ComparisonEvent>): Promise<ComparisonEv
   return told
 }
 
-/** The task as one thread does it. */
+/** The task as run by one thread. */
 let one: ComparisonEvent & { kind: 'done' }
 beforeAll(async () => {
   const done = await compare(task(), { workers: 1 })
@@ -96,11 +99,11 @@ describe('a comparison', () => {
     cancel.abort()
     expect((await told).every((e) => e.kind === 'progress')).toBe(true)
     await run.gone
-    // Threads of the runtime itself come and go, by less than the two that were begun.
+    // The runtime's own threads vary by less than the two that were started.
     if (!Number.isNaN(before)) expect(threads()).toBeLessThan(before + 2)
   })
 
-  it('that nobody takes any more of ends, also while its taker waits', async () => {
+  it('ends when its consumer cancels, also while the consumer waits', async () => {
     let isOver = false
     run = new ComparisonRun(task(), { program: program(ENDLESS, false), onOver: () => (isOver = true) })
     const events = run.events()

@@ -1,6 +1,6 @@
 /**
- * Threads that run scenarios beside everything else of the host. Runs are handed out one at a time; a thread that dies takes only
- * its run with it, which is tried once more on a fresh one.
+ * Worker threads that run scenarios in the background. Runs are assigned one at a time; a thread that dies loses only its current
+ * run, which is retried once on a new thread.
  */
 import { existsSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
@@ -14,48 +14,48 @@ import type { RunTask } from '#core/sandbox/run.ts'
 import { bundledPath } from '../files/resources.ts'
 import type { FromWorker, ToWorker, WorkerSetup } from './worker.ts'
 
-/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+/** Program of the threads: its source in a checkout, its bundle in the desktop shell. */
 function workerFile(): string {
   const source = join(import.meta.dirname, 'worker.ts')
   return existsSync(source) ? source : bundledPath('sandbox-worker.js')
 }
 
-/** Times that a run is tried: a thread may die of something that is not the run's fault. */
+/** Attempts per run: a thread may die for a reason unrelated to the run. */
 const TRIES = 2
 const MB = 1 << 20
 
 /**
- * Threads for so many runs: one for each processor but one, and both of two. The host sleeps most of the time and is woken before
- * threads that only compute.
+ * Number of threads for so many runs: one per processor except one, but both of two. The host sleeps most of the time and is
+ * scheduled before threads that only compute.
  */
 export const workersFor = (runs: number): number =>
   Math.max(1, Math.min(runs, Math.max(2, availableParallelism() - 1), availableParallelism()))
 
-/** Heap that a thread may take, MB: together at most half of the machine. */
+/** Heap limit of a thread, MB: together at most half of the machine's memory. */
 const heapMb = (workers: number): number => Math.max(256, Math.min(2048, Math.floor(totalmem() / 2 / MB / workers)))
 
 export interface PoolTask extends RunTask {
   readonly scenario: Scenario
 }
 
-/** What came of one run. */
+/** Result of one run. */
 export type Ran = { readonly digest: RunDigest } | { readonly report: RunReport }
 
 export interface PoolParts {
   readonly tasks: readonly PoolTask[]
-  /** What to keep of a run, asked when it is handed out; undefined: its whole report. @default whole reports */
+  /** Digest plan of a run, evaluated when it is assigned; undefined: its whole report. @default whole reports */
   readonly planFor?: (task: PoolTask) => DigestPlan | undefined
-  /** @param wallMs  time of the run in its thread. */
+  /** @param wallMs  run time in its thread. */
   readonly onRun: (at: number, ran: Ran, wallMs: number) => void
-  /** Once: every run is done, or the first failure ended all. Not called after `end`. */
+  /** Called once: when every run is done, or at the first failure, which ends all. Not called after `end`. */
   readonly onEnd: (failure: Failure | undefined) => void
   /** @default workersFor(tasks.length) */
   readonly workers?: number | undefined
-  /** Threads step back behind everything else: for a process that also samples and shows. */
+  /** Set to lower the threads' priority: for a process that also samples and serves windows. */
   readonly yields?: boolean | undefined
   /** Program of the threads (tests). */
   readonly program?: string | undefined
-  /** Heap of each thread, MB. */
+  /** Heap limit of each thread, MB. */
   readonly heapMb?: number | undefined
 }
 
@@ -67,8 +67,8 @@ const crashed = (why: string): Failure => ({
   next: 'Run fewer seconds or a smaller scenario; `sluice compare` runs the same in a terminal.',
 })
 
-/** One thread, the run in its hands, and what it was told last. */
-interface Hand {
+/** One thread, its current run, and the last scenario sent to it. */
+interface Slot {
   readonly thread: Worker
   at: number | undefined
   scenario: Scenario | undefined
@@ -79,9 +79,9 @@ export class Pool {
   readonly #parts: PoolParts
   readonly #program: string
   readonly #heapMb: number
-  /** Of the threads that were begun. */
+  /** Number of threads that were started. */
   readonly workers: number
-  readonly #hands = new Set<Hand>()
+  readonly #slots = new Set<Slot>()
   readonly #tries: Uint8Array
   #again: number[] = []
   #next = 0
@@ -96,7 +96,7 @@ export class Pool {
     this.#heapMb = parts.heapMb ?? heapMb(Math.max(1, this.workers))
     this.#tries = new Uint8Array(parts.tasks.length)
     if (this.workers === 0) queueMicrotask(() => this.#finish(undefined))
-    for (let i = 0; i < this.workers; i++) this.#hire()
+    for (let i = 0; i < this.workers; i++) this.#start()
   }
 
   get done(): number {
@@ -106,11 +106,11 @@ export class Pool {
   /** Memory of the threads, as of their last answers. */
   get memoryBytes(): number {
     let sum = 0
-    for (const h of this.#hands) sum += h.memoryBytes
+    for (const h of this.#slots) sum += h.memoryBytes
     return sum
   }
 
-  /** Ends all threads at once, whatever they do; nothing is told any more. @returns when they are gone */
+  /** Ends all threads at once; no more events follow. @returns when they have ended */
   async end(): Promise<void> {
     this.#isOver = true
     this.#dismiss()
@@ -118,8 +118,8 @@ export class Pool {
   }
 
   #dismiss(): void {
-    for (const { thread } of this.#hands) void thread.terminate()
-    this.#hands.clear()
+    for (const { thread } of this.#slots) void thread.terminate()
+    this.#slots.clear()
   }
 
   #finish(failure: Failure | undefined): void {
@@ -129,60 +129,58 @@ export class Pool {
     this.#parts.onEnd(failure)
   }
 
-  #hire(): void {
+  #start(): void {
     const at = this.#again.shift() ?? (this.#next < this.#parts.tasks.length ? this.#next++ : undefined)
     if (at === undefined) return
     const limits = { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: 64 }
     const workerData: WorkerSetup = { yields: this.#parts.yields ?? false }
     const thread = new Worker(this.#program, { execArgv: [], resourceLimits: limits, workerData })
-    const hand: Hand = { thread, at: undefined, scenario: undefined, memoryBytes: 0 }
-    this.#hands.add(hand)
+    const slot: Slot = { thread, at: undefined, scenario: undefined, memoryBytes: 0 }
+    this.#slots.add(slot)
     this.#exits.push(new Promise((resolve) => thread.once('exit', resolve)))
-    thread.on('message', (message: FromWorker) => this.#heard(hand, message))
-    thread.on('error', (e: unknown) => this.#lost(hand, e instanceof Error ? e.message : String(e)))
-    thread.on('exit', (code) => this.#lost(hand, `its thread ended with code ${code}`))
-    this.#give(hand, at)
+    thread.on('message', (message: FromWorker) => this.#heard(slot, message))
+    thread.on('error', (e: unknown) => this.#lost(slot, e instanceof Error ? e.message : String(e)))
+    thread.on('exit', (code) => this.#lost(slot, `its thread ended with code ${code}`))
+    this.#give(slot, at)
   }
 
-  #give(hand: Hand, at: number): void {
+  #give(slot: Slot, at: number): void {
     const { scenario, ...task } = this.#parts.tasks[at] as PoolTask
-    const tell = (message: ToWorker): void => hand.thread.postMessage(message)
-    hand.at = at
+    const tell = (message: ToWorker): void => slot.thread.postMessage(message)
+    slot.at = at
     this.#tries[at] = (this.#tries[at] ?? 0) + 1
-    if (hand.scenario !== scenario) tell({ kind: 'scenario', scenario })
-    hand.scenario = scenario
+    if (slot.scenario !== scenario) tell({ kind: 'scenario', scenario })
+    slot.scenario = scenario
     tell({ kind: 'run', task, plan: this.#parts.planFor?.(this.#parts.tasks[at] as PoolTask) })
   }
 
-  #heard(hand: Hand, message: FromWorker): void {
-    const { at } = hand
+  #heard(slot: Slot, message: FromWorker): void {
+    const { at } = slot
     if (this.#isOver || at === undefined) return
     if (message.kind === 'failed') return this.#finish(message.failure)
-    hand.at = undefined
-    hand.memoryBytes = message.memoryBytes
+    slot.at = undefined
+    slot.memoryBytes = message.memoryBytes
     this.#done++
     const ran = message.kind === 'digest' ? { digest: message.digest } : { report: message.report }
     this.#parts.onRun(at, ran, message.wallMs)
-    // Whoever heard it may have ended all.
+    // The callback may have ended the pool.
     if (this.#isOver) return
     if (this.#done === this.#parts.tasks.length) return this.#finish(undefined)
     const next = this.#again.shift() ?? (this.#next < this.#parts.tasks.length ? this.#next++ : undefined)
-    if (next !== undefined) this.#give(hand, next)
+    if (next !== undefined) this.#give(slot, next)
   }
 
-  #lost(hand: Hand, why: string): void {
-    if (this.#isOver || !this.#hands.delete(hand)) return
-    const { at } = hand
+  #lost(slot: Slot, why: string): void {
+    if (this.#isOver || !this.#slots.delete(slot)) return
+    const { at } = slot
     if (at === undefined) return
     if ((this.#tries[at] as number) >= TRIES) return this.#finish(crashed(why))
     this.#again.push(at)
-    this.#hire()
+    this.#start()
   }
 }
 
-/**
- * The whole reports of some runs, in the order of the tasks. Failures: those of a run; SANDBOX_CRASHED; CANCELLED.
- */
+/** Whole reports of some runs, in the order of the tasks. Failures: those of a run; SANDBOX_CRASHED; CANCELLED. */
 export function runReports(
   tasks: readonly PoolTask[],
   options: Pick<PoolParts, 'workers' | 'program'> & { readonly signal?: AbortSignal | undefined } = {},
@@ -195,7 +193,9 @@ export function runReports(
       resolve(fail({ code: 'CANCELLED', what: 'The runs were cancelled' }))
     }
     const pool = new Pool({
-      ...{ tasks, workers: options.workers, program: options.program },
+      tasks,
+      workers: options.workers,
+      program: options.program,
       onRun: (at, ran) => {
         if ('report' in ran) reports[at] = ran.report
       },

@@ -1,5 +1,5 @@
-/** Files that are whole or not there at all. */
-import { writeWhole as write } from '../files/whole-file.ts'
+/** Atomic file writes. */
+import { writeFileAtomic as write } from '../files/atomic-file.ts'
 
 export const reason = (e: unknown): string =>
   e instanceof Error && 'code' in e && e.code === 'ENOSPC'
@@ -8,5 +8,5 @@ export const reason = (e: unknown): string =>
       ? e.message
       : String(e)
 
-/** Whole or not at all; results are for whoever may read their folder. */
-export const writeWhole = (file: string, text: string): void => write(file, text, { mode: 0o644 })
+/** Writes atomically; results inherit the access of their folder. */
+export const writeFileAtomic = (file: string, text: string): void => write(file, text, { mode: 0o644 })

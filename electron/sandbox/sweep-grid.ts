@@ -1,17 +1,17 @@
-/** The grid of a sweep: values for places of a scenario, and the scenario of each point. */
+/** Parameter grid of a sweep: values for paths of a scenario, and the scenario of each point. */
 import { isMap, isSeq, parse as parseYaml, parseDocument } from 'yaml'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 
 export type AxisValue = string | number | boolean | null
 
-/** A place of the scenario, `control.max_rate` or `oss.0.threads`, and the values that it takes. */
+/** Path in the scenario, `control.max_rate` or `oss.0.threads`, and its values. */
 export interface Axis {
   readonly path: string
   readonly values: readonly AxisValue[]
 }
 
-/** A value for each axis, in their order. */
+/** One value per axis, in order. */
 export type Point = readonly AxisValue[]
 
 export const AXES_MAX = 8
@@ -35,22 +35,22 @@ function scalar(text: string): AxisValue | undefined {
   return isScalar ? (value as AxisValue) : undefined
 }
 
-/** Reads `PATH=VALUE,VALUE`. Failures: SWEEP_GRID. */
+/** Parses `PATH=VALUE,VALUE`. Failures: SWEEP_GRID. */
 export function parseAxis(text: string): Result<Axis> {
   const equals = text.indexOf('=')
   const path = text.slice(0, Math.max(0, equals)).trim()
   const what = `--set ${text.slice(0, 80)} cannot be used`
-  if (!/^[A-Za-z_]\w*(?:\.\w+)*$/.test(path) || path.length > 200) return refuse(what, 'it names no place', AS)
+  if (!/^[A-Za-z_]\w*(?:\.\w+)*$/.test(path) || path.length > 200) return refuse(what, 'it has no valid path', AS)
   const words = text.slice(equals + 1).split(',')
   const values = words.map((word) => scalar(word.trim()))
   const bad = values.indexOf(undefined)
   if (bad >= 0 || words.some((w) => w.trim() === '')) {
-    return refuse(what, bad >= 0 ? `${words[bad] ?? ''} is no value` : 'a value is empty', AS)
+    return refuse(what, bad >= 0 ? `${words[bad] ?? ''} is not a value` : 'a value is empty', AS)
   }
   const known = values as AxisValue[]
   if (known.length > VALUES_MAX) return refuse(what, `at most ${VALUES_MAX} values`, 'Give fewer.')
   if (new Set(known.map((v) => JSON.stringify(v))).size < known.length) {
-    return refuse(what, 'a value stands there twice', 'Give each once.')
+    return refuse(what, 'a value is given twice', 'Give each once.')
   }
   return ok({ path, values: known })
 }
@@ -60,17 +60,19 @@ export function pointsOf(axes: readonly Axis[]): Result<Point[]> {
   const what = 'The grid cannot be used'
   const twice = axes.find((a, i) => axes.findIndex((b) => b.path === a.path) < i)
   if (twice) return refuse(what, `${twice.path} is set twice`, 'Give all of its values in one --set.')
-  if (axes.length > AXES_MAX) return refuse(what, `at most ${AXES_MAX} places`, 'Sweep over fewer.')
+  if (axes.length > AXES_MAX) return refuse(what, `at most ${AXES_MAX} paths`, 'Sweep over fewer.')
   const count = axes.reduce((n, a) => n * a.values.length, 1)
   if (count > POINTS_MAX) return refuse(what, `${count} points; at most ${POINTS_MAX}`, 'Give fewer values.')
   return ok(axes.reduce<Point[]>((points, a) => points.flatMap((p) => a.values.map((v) => [...p, v])), [[]]))
 }
 
-/** `control.max_rate=300 control.period_ms=50`; `as it is` for the point of an empty grid. */
-export const pointWords = (axes: readonly Axis[], point: Point): string =>
+/** Formats a point, `control.max_rate=300 control.period_ms=50`; `as it is` for the point of an empty grid. */
+export const pointText = (axes: readonly Axis[], point: Point): string =>
   axes.length === 0 ? 'as it is' : axes.map((a, i) => `${a.path}=${String(point[i])}`).join(' ')
 
-/** Why a path leads nowhere in what the file has; undefined: it may. Keys that no scenario has are found by its schema. */
+/**
+ * Reason why a path does not exist in the file's contents; undefined if it may. Keys unknown to scenarios are found by the schema.
+ */
 function deadEnd(contents: unknown, path: readonly string[]): string | undefined {
   let node = contents
   for (const [i, key] of path.entries()) {
@@ -81,7 +83,7 @@ function deadEnd(contents: unknown, path: readonly string[]): string | undefined
       node = node.items[Number(key)]
     } else if (isMap(node)) {
       node = node.get(key, true)
-      // Below a key that the file leaves out everything is made.
+      // Below an absent key everything is created.
       if (node === undefined || node === null) return undefined
     } else return `${at} has nothing below it`
   }
@@ -90,17 +92,15 @@ function deadEnd(contents: unknown, path: readonly string[]): string | undefined
 
 let last: { readonly text: string; readonly read: ReturnType<typeof parseScenario> } | undefined
 
-/** The scenario as it is in the file: the same for thousands of points. */
+/** Parses the scenario of the file, cached for the thousands of points. */
 function parsed(text: string): ReturnType<typeof parseScenario> {
   if (last?.text !== text) last = { text, read: parseScenario(text) }
   return last.read
 }
 
-/**
- * The scenario at a point. Failures: those of `parseScenario`, and SWEEP_PATH where a place is not there; each names the point.
- */
+/** Scenario at a point. Failures: those of `parseScenario`, and SWEEP_PATH if a path does not exist; each names the point. */
 export function scenarioAt(text: string, axes: readonly Axis[], point: Point): Result<Scenario> {
-  const where = pointWords(axes, point)
+  const where = pointText(axes, point)
   const told = (f: Failure): Result<never> =>
     fail({ ...f, what: `At ${where}: ${f.what}`, unaffected: 'Nothing was run.' })
   if (axes.length === 0) return parseScenario(text)
@@ -110,7 +110,7 @@ export function scenarioAt(text: string, axes: readonly Axis[], point: Point): R
   for (const [i, { path }] of axes.entries()) {
     const keys = path.split('.')
     const wrong = deadEnd(document.contents, keys)
-    const failure = { code: 'SWEEP_PATH', what: `${path} cannot be set`, next: 'Name a place as the scenario has it.' }
+    const failure = { code: 'SWEEP_PATH', what: `${path} cannot be set`, next: 'Name a path of the scenario.' }
     if (wrong !== undefined) return told({ ...failure, why: wrong })
     try {
       document.setIn(keys, point[i])

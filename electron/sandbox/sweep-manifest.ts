@@ -1,4 +1,4 @@
-/** What a sweep is: written once into its folder, and compared before anything more is run there. */
+/** Manifest of a sweep: written once into its folder, and compared before more runs are added. */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import * as z from 'zod'
 import { SEEDS_MAX, variant, VARIANTS_MAX } from '#core/api/sandbox.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { AXES_MAX, type Axis, pointsOf, scenarioAt, VALUES_MAX } from './sweep-grid.ts'
-import { reason, writeWhole } from './sweep-files.ts'
+import { reason, writeFileAtomic } from './sweep-files.ts'
 
-/** Of the files; a newer one is refused. */
+/** Version of the files; a newer one is refused. */
 export const VERSION = 1
 export const MANIFEST = 'sweep.json'
 const SCENARIO = 'scenario.yaml'
@@ -19,7 +19,7 @@ const axisValue = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
 const manifest = z.object({
   version: z.literal(VERSION),
-  /** Names scenario, grid, variants, seeds and length: results of another sweep are not taken for its own. */
+  /** Hash of scenario, grid, variants, seeds and length: results of another sweep are rejected by it. */
   key: z.string().regex(/^[0-9a-f]{64}$/),
   title: z.string(),
   program: z.string(),
@@ -28,25 +28,25 @@ const manifest = z.object({
   seeds: z.object({ first: whole, count: z.number().int().min(1).max(SEEDS_MAX) }),
   seconds: z.number().positive(),
   sloWaitMs: z.number().positive(),
-  /** Seeds of one result file. */
+  /** Seeds per result file. */
   chunkSeeds: z.number().int().min(1).max(SEEDS_MAX),
 })
 export type Manifest = z.infer<typeof manifest>
 
-/** What a sweep is made of. */
+/** Definition of a sweep. */
 export type SweepPlan = Omit<Manifest, 'version' | 'key' | 'title' | 'program' | 'axes'> & {
   readonly text: string
   readonly axes: readonly Axis[]
 }
 
-/** A sweep in its folder. */
+/** A sweep and its folder. */
 export interface Sweep {
   readonly dir: string
   readonly text: string
   readonly manifest: Manifest
 }
 
-/** A part of a sweep that is one file: a point, a variant, and a range of seeds. */
+/** Part of a sweep in one file: a point, a variant, and a range of seeds. */
 export interface Chunk {
   readonly index: number
   readonly point: number
@@ -56,7 +56,7 @@ export interface Chunk {
 
 const sha = (value: string): string => createHash('sha256').update(value).digest('hex')
 
-/** What differs between two sweeps is found part by part. */
+/** Sweeps are compared part by part, to report what differs. */
 const parts = (p: Omit<SweepPlan, 'text'>, text: string): Record<string, string> => ({
   scenario: sha(text),
   grid: JSON.stringify(p.axes),
@@ -67,7 +67,7 @@ const parts = (p: Omit<SweepPlan, 'text'>, text: string): Record<string, string>
 
 const keyOf = (p: Omit<SweepPlan, 'text'>, text: string): string => sha(JSON.stringify(parts(p, text)))
 
-/** All chunks of a sweep; their order is part of its files. */
+/** All chunks of a sweep; file names depend on their order. */
 export function chunksOf({ axes, variants, seeds, chunkSeeds }: Manifest): Chunk[] {
   const points = axes.reduce((n, a) => n * a.values.length, 1)
   const all = Array.from({ length: seeds.count }, (_, i) => seeds.first + i)
@@ -85,7 +85,7 @@ export function chunksOf({ axes, variants, seeds, chunkSeeds }: Manifest): Chunk
 export function readSweep(dir: string): Result<Sweep> {
   const file = join(dir, MANIFEST)
   const refuse = (code: string, what: string, why: string, next: string): Result<never> =>
-    fail({ code, what, why, unaffected: 'Its files stay as they are.', next })
+    fail({ code, what, why, unaffected: 'Its files are unchanged.', next })
   let plain: unknown
   let text: string
   try {
@@ -111,25 +111,26 @@ export function readSweep(dir: string): Result<Sweep> {
     const why = `${SCENARIO} or ${MANIFEST} was changed after it had begun`
     return refuse(
       'SWEEP_CHANGED',
-      `The sweep in ${dir} cannot go on`,
+      `The sweep in ${dir} cannot be resumed`,
       why,
-      'Bring the files back, or choose another --out.',
+      'Restore the files, or choose another --out.',
     )
   }
   return ok({ dir, text, manifest: read.data })
 }
 
-/** Which parts of a plan are not those of a sweep. */
+/** Parts of a plan that differ from those of a sweep. */
 function differences(plan: SweepPlan, { manifest: m, text }: Sweep): string[] {
-  const [ours, theirs] = [parts(plan, plan.text), parts(m, text)]
+  const ours = parts(plan, plan.text)
+  const theirs = parts(m, text)
   return Object.keys(ours).filter((name) => ours[name] !== theirs[name])
 }
 
 /**
- * Begins a sweep in a folder, or finds the same one there. Every point is tried before anything is written.
+ * Creates a sweep in a folder, or opens the same one there. Every point is validated before anything is written.
  *
- * Failures: SWEEP_GRID, SWEEP_PATH and those of `parseScenario`, with the point; SWEEP_CHANGED when the folder holds another sweep;
- * SWEEP_DIR when it holds something else; SWEEP_NOT_WRITTEN; those of `readSweep`.
+ * Failures: SWEEP_GRID, SWEEP_PATH and those of `parseScenario`, with the point; SWEEP_CHANGED if the folder holds another sweep;
+ * SWEEP_DIR if it holds anything else; SWEEP_NOT_WRITTEN; those of `readSweep`.
  */
 export function beginSweep(dir: string, plan: SweepPlan, program: string): Result<Sweep> {
   const checked = checkPlan(plan)
@@ -141,10 +142,10 @@ export function beginSweep(dir: string, plan: SweepPlan, program: string): Resul
     if (other.length === 0) return found
     return fail({
       code: 'SWEEP_CHANGED',
-      what: `The sweep was not begun in ${dir}`,
+      what: `The sweep was not started in ${dir}`,
       why: `another one is there: ${other.join(', ')} differ${other.length === 1 ? 's' : ''}`,
-      unaffected: 'Its results stay as they are.',
-      next: 'Choose another --out, or go on with what began there.',
+      unaffected: 'Its results are unchanged.',
+      next: 'Choose another --out, or resume the one there.',
     })
   }
   const { text, ...rest } = plan
@@ -154,15 +155,15 @@ export function beginSweep(dir: string, plan: SweepPlan, program: string): Resul
     if (existsSync(dir) && readdirSync(dir).some((name) => name !== SCENARIO && name !== RESULTS)) {
       return fail({
         code: 'SWEEP_DIR',
-        what: `The sweep was not begun in ${dir}`,
+        what: `The sweep was not started in ${dir}`,
         why: 'the folder holds other files',
-        unaffected: 'They stay as they are.',
+        unaffected: 'They are unchanged.',
         next: 'Choose a new or an empty folder.',
       })
     }
     mkdirSync(join(dir, RESULTS), { recursive: true })
-    writeWhole(join(dir, SCENARIO), text)
-    writeWhole(join(dir, MANIFEST), `${JSON.stringify(made, null, 1)}\n`)
+    writeFileAtomic(join(dir, SCENARIO), text)
+    writeFileAtomic(join(dir, MANIFEST), `${JSON.stringify(made, null, 1)}\n`)
     return ok({ dir, text, manifest: made })
   } catch (e) {
     const why = reason(e)
@@ -170,12 +171,12 @@ export function beginSweep(dir: string, plan: SweepPlan, program: string): Resul
       code: 'SWEEP_NOT_WRITTEN',
       what: `Nothing can be written to ${dir}`,
       why,
-      next: 'Make room, or choose another --out.',
+      next: 'Free space, or choose another --out.',
     })
   }
 }
 
-/** Tries every point. @returns the title of the scenario */
+/** Validates every point. @returns the title of the scenario */
 function checkPlan({ text, axes }: SweepPlan): Result<string> {
   const points = pointsOf(axes)
   if (!points.ok) return points

@@ -1,4 +1,4 @@
-/** Results of a sweep: a file a chunk, and what all of them say together. */
+/** Results of a sweep: one file per chunk, and their aggregation. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -17,18 +17,21 @@ import {
   type Figure,
   type RunDigest,
 } from '#core/sandbox/run-digest.ts'
-import { reason, writeWhole } from './sweep-files.ts'
+import { reason, writeFileAtomic } from './sweep-files.ts'
 import { pointsOf, scenarioAt, type Point } from './sweep-grid.ts'
 import { chunksOf, RESULTS, VERSION, type Chunk, type Sweep } from './sweep-manifest.ts'
 import { variantOf } from './variant-input.ts'
 
-/** JSON has no NaN: what was not measured is null. */
+/** JSON has no NaN: unmeasured values are null. */
 const figure = z.number().nullable()
 const keyed = <K extends string>(names: readonly K[], of: z.ZodType): z.ZodObject =>
   z.object(Object.fromEntries(names.map((n) => [n, of])))
 
 const run = z.object({
-  ...{ seed: z.number(), seconds: z.number(), thinning: z.number(), events: z.number() },
+  seed: z.number(),
+  seconds: z.number(),
+  thinning: z.number(),
+  events: z.number(),
   figures: keyed(FIGURES, figure),
   jobs: keyed(COLUMNS, z.array(figure)),
   rest: z.object({ jobs: z.number(), servedRpcs: z.number(), servedBytes: z.number() }),
@@ -46,7 +49,7 @@ const chunkFile = z.object({
   runs: z.array(run),
 })
 
-/** Every job up to a bound, those that wish for most first: the same for every chunk of a point, wherever it runs. */
+/** All jobs up to a limit, the most demanding first: the same for every chunk of a point, on any machine. */
 export const sweepPlan = (scenario: Scenario): DigestPlan => ({
   table: wishes(scenario)
     .toSorted((a, b) => b.rpcs - a.rpcs || byCodeUnit(a.job.id, b.job.id))
@@ -69,41 +72,42 @@ export function writeChunk(
 ): Result<undefined> {
   const file = chunkPath(dir, chunk.index)
   const text = JSON.stringify({
-    ...{ version: VERSION, key: manifest.key, chunk: chunk.index, table: plan.table },
+    version: VERSION,
+    key: manifest.key,
+    chunk: chunk.index,
+    table: plan.table,
     runs: runs
       .toSorted((a, b) => a.seed - b.seed)
       .map((r) => ({
-        ...{
-          seed: r.seed,
-          seconds: r.seconds,
-          thinning: r.thinning,
-          events: r.events,
-          rest: r.rest,
-          remarks: r.remarks,
-        },
+        seed: r.seed,
+        seconds: r.seconds,
+        thinning: r.thinning,
+        events: r.events,
+        rest: r.rest,
+        remarks: r.remarks,
         figures: Object.fromEntries(FIGURES.map((name) => [name, digits(r.figures[name])])),
         jobs: Object.fromEntries(COLUMNS.map((name) => [name, Array.from(r.jobs[name], digits)])),
         planes: r.planes.map((p) => ({ ...p, value: digits(p.value) })),
       })),
   })
   try {
-    writeWhole(file, `${text}\n`)
+    writeFileAtomic(file, `${text}\n`)
     return ok(undefined)
   } catch (e) {
-    const unaffected = 'Chunks that are there stay; the same command goes on where it ended.'
+    const unaffected = 'Existing chunks are kept; the same command resumes where it ended.'
     return fail({
       code: 'SWEEP_NOT_WRITTEN',
       what: `${file} was not written`,
       why: reason(e),
       unaffected,
-      next: 'Make room and run it again.',
+      next: 'Free space and run it again.',
     })
   }
 }
 
 const nan = (v: unknown): number => (typeof v === 'number' ? v : NaN)
 
-/** A chunk as it is on the disk; undefined where it is missing, of another sweep, or not whole. */
+/** Reads a chunk from disk; undefined if it is missing, of another sweep, or incomplete. */
 export function readChunk({ dir, manifest }: Sweep, chunk: Chunk): { plan: DigestPlan; runs: RunDigest[] } | undefined {
   let plain: unknown
   try {
@@ -124,8 +128,14 @@ export function readChunk({ dir, manifest }: Sweep, chunk: Chunk): { plan: Diges
   return {
     plan: { table, chart: [] },
     runs: runs.map((r) => ({
-      ...{ variant: chunk.variant, seed: r.seed, seconds: r.seconds, thinning: r.thinning, events: r.events },
-      ...{ rest: r.rest, remarks: r.remarks, chart: { binS: 1, bytes: [] } },
+      variant: chunk.variant,
+      seed: r.seed,
+      seconds: r.seconds,
+      thinning: r.thinning,
+      events: r.events,
+      rest: r.rest,
+      remarks: r.remarks,
+      chart: { binS: 1, bytes: [] },
       figures: Object.fromEntries(FIGURES.map((n) => [n, nan(r.figures[n])])) as Record<Figure, number>,
       jobs: Object.fromEntries(COLUMNS.map((n) => [n, Float64Array.from(r.jobs[n] as unknown[], nan)])) as Record<
         Column,
@@ -139,7 +149,7 @@ export function readChunk({ dir, manifest }: Sweep, chunk: Chunk): { plan: Diges
 export interface Progress {
   readonly chunks: number
   readonly done: number
-  /** There, but not whole or not of this sweep: run again. */
+  /** Present, but incomplete or not of this sweep: run again. */
   readonly damaged: number
   readonly missing: readonly Chunk[]
 }
@@ -153,11 +163,11 @@ export function progressOf(sweep: Sweep): Progress {
 
 export interface PointResult {
   readonly point: Point
-  /** undefined: not every chunk of the point is there. */
+  /** undefined: a chunk of the point is missing. */
   readonly comparison: Comparison | undefined
 }
 
-/** What every point says. Failures: those of `scenarioAt`. */
+/** Aggregates the results of every point. Failures: those of `scenarioAt`. */
 export function collectSweep(sweep: Sweep): Result<PointResult[]> {
   const { manifest, text } = sweep
   const points = pointsOf(manifest.axes)

@@ -1,4 +1,4 @@
-/** Runs what is missing of a sweep in threads of this machine: all of it, or the part of one task of a batch job. */
+/** Runs the missing part of a sweep in threads of this machine: all of it, or that of one task of a batch job. */
 import { ok, type Failure, type Result, fail } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import type { DigestPlan, RunDigest } from '#core/sandbox/run-digest.ts'
@@ -8,14 +8,14 @@ import type { Chunk, Sweep } from './sweep-manifest.ts'
 import { sweepPlan, writeChunk } from './sweep-results.ts'
 import { variantOf } from './variant-input.ts'
 
-/** Runs that share one set of threads: starting threads costs a part of a second. */
+/** Runs that share one set of threads: starting threads takes a fraction of a second. */
 const RUNS_TOGETHER = 256
 
 export interface SweepRunOptions {
   readonly workers?: number | undefined
   readonly program?: string | undefined
   readonly signal?: AbortSignal | undefined
-  /** After every chunk that was written. */
+  /** Called after every chunk that was written. */
   readonly onChunk?: ((chunk: Chunk) => void) | undefined
 }
 
@@ -34,7 +34,7 @@ function grouped(chunks: readonly Chunk[]): Chunk[][] {
   return groups
 }
 
-/** Runs chunks one after the other. Failures: those of a run, SWEEP_NOT_WRITTEN, CANCELLED; what is written stays. */
+/** Runs chunks one after another. Failures: those of a run, SWEEP_NOT_WRITTEN, CANCELLED; written chunks are kept. */
 export async function runChunks(
   sweep: Sweep,
   chunks: readonly Chunk[],
@@ -78,11 +78,13 @@ async function runGroup(sweep: Sweep, chunks: readonly Chunk[], options: SweepRu
       void pool.end().then(() => resolve(failure ? fail(failure) : ok(undefined)))
     }
     const cancelled = (): void => {
-      const unaffected = 'Chunks that are written stay; the same command goes on.'
+      const unaffected = 'Written chunks are kept; the same command resumes.'
       end({ code: 'CANCELLED', what: 'The sweep was cancelled', unaffected })
     }
     const pool = new Pool({
-      ...{ tasks, workers: options.workers, program: options.program },
+      tasks,
+      workers: options.workers,
+      program: options.program,
       planFor: (task) => planOf.get(task.scenario),
       onRun: (at, ran) => {
         const chunk = chunkOf[at] as Chunk

@@ -1,11 +1,11 @@
-/** A sweep as a Slurm job array: the script, its submission, and what was submitted. */
+/** Sweep as a Slurm job array: batch script, submission, and record of submitted jobs. */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
-import { reason, writeWhole } from './sweep-files.ts'
+import { reason, writeFileAtomic } from './sweep-files.ts'
 import type { Chunk, Sweep } from './sweep-manifest.ts'
 import { chunksOf } from './sweep-manifest.ts'
 
@@ -13,16 +13,16 @@ const run = promisify(execFile)
 
 export const SCRIPT = 'sweep.sbatch'
 const SUBMITTED = 'slurm.json'
-/** Slurm's own bound on an array is 1,001 unless a site changed it (MaxArraySize). */
+/** Slurm's default limit of an array is 1,001 (MaxArraySize). */
 const TASKS_MAX = 1000
-/** Programs of Slurm answer from memory; one that does not is not waited for. */
+/** Timeout of Slurm commands, which answer from memory. */
 const ANSWER_MS = 30_000
 
 export interface SlurmOptions {
   readonly partition?: string | undefined
   readonly account?: string | undefined
   readonly time?: string | undefined
-  /** Tasks at once. */
+  /** Most concurrent tasks. */
   readonly atOnce: number
   /** Program that runs a task, with its first arguments. */
   readonly command: readonly string[]
@@ -34,7 +34,7 @@ const submitted = z.object({
 })
 export type SubmittedJob = z.infer<typeof submitted>['jobs'][number]
 
-/** Why a value cannot be passed on; undefined: it can. */
+/** Reason why a value is not accepted; undefined if it is. */
 export const nameFault = (text: string): string | undefined =>
   /^\w[\w.,-]{0,127}$/.test(text) ? undefined : 'letters, digits, ., -, _ and commas'
 
@@ -43,10 +43,10 @@ export const timeFault = (text: string): string | undefined =>
     ? undefined
     : 'minutes, H:MM:SS or D-HH:MM:SS, as sbatch takes it'
 
-/** A word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word for a POSIX shell. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Numbers as Slurm writes them: `0-3,7,9-10`. */
+/** Formats numbers as Slurm does: `0-3,7,9-10`. */
 export function ranges(numbers: readonly number[]): string {
   const out: string[] = []
   for (let i = 0; i < numbers.length;) {
@@ -58,7 +58,7 @@ export function ranges(numbers: readonly number[]): string {
   return out.join(',')
 }
 
-/** Tasks of an array for a sweep: one a chunk, or where Slurm takes fewer, every so many chunks. */
+/** Number of array tasks of a sweep: one per chunk, up to Slurm's limit. */
 export const tasksOf = (sweep: Sweep): number => Math.min(TASKS_MAX, chunksOf(sweep.manifest).length)
 
 /** Chunks of one task. */
@@ -68,8 +68,8 @@ export const chunksOfTask = (sweep: Sweep, task: number): Chunk[] => {
 }
 
 /**
- * The script of the array. Only what `nameFault` and `timeFault` let through stands in its #SBATCH lines; paths stand quoted in the
- * shell's part.
+ * Batch script of the array. Its #SBATCH lines only contain values checked by `nameFault` and `timeFault`; paths are quoted in the
+ * shell part.
  */
 export function scriptOf(sweep: Sweep, array: string, options: SlurmOptions): string {
   const { partition, account, time, command, atOnce } = options
@@ -93,7 +93,7 @@ export function scriptOf(sweep: Sweep, array: string, options: SlurmOptions): st
 
 const fileOf = (sweep: Sweep): string => join(sweep.dir, SUBMITTED)
 
-/** What was submitted; nothing where that is not known. */
+/** Submitted jobs; empty if not known. */
 export function submittedJobs(sweep: Sweep): SubmittedJob[] {
   try {
     const read = submitted.safeParse(JSON.parse(readFileSync(fileOf(sweep), 'utf8')))
@@ -103,22 +103,22 @@ export function submittedJobs(sweep: Sweep): SubmittedJob[] {
   }
 }
 
-/** Tasks of a job that Slurm still knows, `123_[0-4] PENDING`; empty: none, or no Slurm here. */
+/** Tasks of a job that are still in the queue, `123_[0-4] PENDING`; empty if there are none, or no Slurm here. */
 export async function tasksLeft(id: string): Promise<string[]> {
   try {
     const { stdout } = await run('squeue', ['-h', '-j', id, '-o', '%i %T'], { timeout: ANSWER_MS, encoding: 'latin1' })
     return stdout.split('\n').filter((l) => l !== '')
   } catch {
-    // Slurm forgets jobs that ended, and then refuses their number.
+    // Slurm forgets completed jobs, and then rejects their id.
     return []
   }
 }
 
 /**
- * Writes the script for what is missing and submits it.
+ * Writes the script for the missing part and submits it.
  *
- * Failures: SLURM_RUNNING while tasks of an earlier submission are left; SLURM_MISSING without sbatch; SLURM_REFUSED with what sbatch
- * said; SWEEP_NOT_WRITTEN.
+ * Failures: SLURM_RUNNING while tasks of an earlier submission remain; SLURM_MISSING without sbatch; SLURM_REFUSED with the output
+ * of sbatch; SWEEP_NOT_WRITTEN.
  */
 export async function submitSweep(
   sweep: Sweep,
@@ -127,7 +127,7 @@ export async function submitSweep(
   nowMs: number,
 ): Promise<Result<SubmittedJob>> {
   const what = 'The sweep was not submitted'
-  const unaffected = 'Chunks that are there stay.'
+  const unaffected = 'Existing chunks are kept.'
   const earlier = submittedJobs(sweep)
   for (const { id } of earlier) {
     const left = await tasksLeft(id)
@@ -140,7 +140,7 @@ export async function submitSweep(
   const script = join(sweep.dir, SCRIPT)
   try {
     mkdirSync(join(sweep.dir, 'logs'), { recursive: true })
-    writeWhole(script, scriptOf(sweep, array, options))
+    writeFileAtomic(script, scriptOf(sweep, array, options))
     chmodSync(script, 0o755)
   } catch (e) {
     return fail({ code: 'SWEEP_NOT_WRITTEN', what: `${script} was not written`, why: reason(e), unaffected })
@@ -166,10 +166,10 @@ export async function submitSweep(
   }
   const job: SubmittedJob = { id, at: new Date(nowMs).toISOString(), array: `${array}%${options.atOnce}` }
   try {
-    writeWhole(fileOf(sweep), `${JSON.stringify({ version: 1, jobs: [...earlier, job] }, null, 1)}\n`)
+    writeFileAtomic(fileOf(sweep), `${JSON.stringify({ version: 1, jobs: [...earlier, job] }, null, 1)}\n`)
   } catch (e) {
-    const next = `Note the number: job ${id} runs and writes its results all the same.`
-    return fail({ code: 'SWEEP_NOT_WRITTEN', what: `Job ${id} was submitted and not noted`, why: reason(e), next })
+    const next = `Note the job id: job ${id} runs and writes its results anyway.`
+    return fail({ code: 'SWEEP_NOT_WRITTEN', what: `Job ${id} was submitted but not recorded`, why: reason(e), next })
   }
   return ok(job)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { noSlurm, startSlurm } from '../../tests/lab/slurm.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { chunksOf, readSweep } from './sweep-manifest.ts'
@@ -11,7 +11,7 @@ import { SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../cli/sluice.mjs')
 
-/** The command as a process that is killed as soon as `isTime`. @returns its exit code: null, killed. */
+/** Runs the command as a process that is killed as soon as `isTime`. @returns its exit code, null if killed. */
 async function killed(args: readonly string[], isTime: () => boolean): Promise<number | null> {
   const child = spawn(process.execPath, [LAUNCHER, ...args], { stdio: 'ignore' })
   const looking = setInterval(() => isTime() && child.kill('SIGKILL'), 5)
@@ -20,7 +20,7 @@ async function killed(args: readonly string[], isTime: () => boolean): Promise<n
   return code
 }
 
-const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => sluiceHere(args, env)
+const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => runSluice(args, env)
 
 const VARIANTS = `
 - { name: Baseline, controller: none }
@@ -29,7 +29,9 @@ const VARIANTS = `
 
 function folder(scenario = SMALL): { scenario: string; variants: string; out: string; args: string[] } {
   const dir = tempFolder()
-  const [file, variants, out] = [join(dir, "it's a scenario.yaml"), join(dir, 'variants.yaml'), join(dir, "an 'out'")]
+  const file = join(dir, "it's a scenario.yaml")
+  const variants = join(dir, 'variants.yaml')
+  const out = join(dir, "an 'out'")
   writeFileSync(file, scenario)
   writeFileSync(variants, VARIANTS)
   const args = [
@@ -50,7 +52,7 @@ function folder(scenario = SMALL): { scenario: string; variants: string; out: st
   }
 }
 
-/** The first place of the grid alone: two chunks. */
+/** Arguments for the first point of the grid only: two chunks. */
 const onePoint = (args: readonly string[]): string[] =>
   args.map((a) =>
     a.replace('control.max_rate=300,500', 'control.max_rate=300').replace('clients.count=4,5', 'clients.count=4'),

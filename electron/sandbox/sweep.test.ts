@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { parseAxis, pointsOf, scenarioAt, type Axis } from './sweep-grid.ts'
 import { readSweep } from './sweep-manifest.ts'
@@ -9,7 +9,7 @@ import { chunkPath } from './sweep-results.ts'
 import { nameFault, ranges, shellWord, timeFault } from './sweep-slurm.ts'
 import { HOSTILE, SMALL } from '#tests/kits/electron/sandbox/small-scenario.ts'
 
-const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => sluiceHere(args, env)
+const sluice = (args: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended> => runSluice(args, env)
 
 const VARIANTS = `
 - { name: Baseline, controller: none }
@@ -18,7 +18,9 @@ const VARIANTS = `
 
 function folder(scenario = SMALL): { scenario: string; variants: string; out: string; args: string[] } {
   const dir = tempFolder()
-  const [file, variants, out] = [join(dir, "it's a scenario.yaml"), join(dir, 'variants.yaml'), join(dir, "an 'out'")]
+  const file = join(dir, "it's a scenario.yaml")
+  const variants = join(dir, 'variants.yaml')
+  const out = join(dir, "an 'out'")
   writeFileSync(file, scenario)
   writeFileSync(variants, VARIANTS)
   const args = [
@@ -39,7 +41,7 @@ function folder(scenario = SMALL): { scenario: string; variants: string; out: st
   }
 }
 
-/** The first place of the grid alone: two chunks. */
+/** Arguments for the first point of the grid only: two chunks. */
 const onePoint = (args: readonly string[]): string[] =>
   args.map((a) =>
     a.replace('control.max_rate=300,500', 'control.max_rate=300').replace('clients.count=4,5', 'clients.count=4'),
@@ -60,7 +62,7 @@ describe('a grid', () => {
   it('has every combination, the last place fastest, and one point without places', () => {
     const all = axes('control.max_rate=300,400', 'policy=fifo,tbf jobid', 'jobs.0.cached=true')
     expect(pointsOf(all)).toEqual({
-      ...{ ok: true },
+      ok: true,
       value: [300, 400].flatMap((rate) => [
         [rate, 'fifo', true],
         [rate, 'tbf jobid', true],
@@ -127,7 +129,7 @@ describe('sluice sweep', () => {
     )
     expect(readFileSync(join(out, 'summary.csv'), 'utf8').trim().split('\r\n')).toHaveLength(1 + 4 * 2)
     const before = stamps(out)
-    // One is missing, one was cut off, one is of another sweep.
+    // One is missing, one is truncated, one is of another sweep.
     rmSync(join(out, 'results/chunk-000001.json'))
     writeFileSync(join(out, 'results/chunk-000003.json'), '{"version":1,')
     const other = JSON.parse(readFileSync(join(out, 'results/chunk-000005.json'), 'utf8')) as object
@@ -137,7 +139,7 @@ describe('sluice sweep', () => {
     expect((await sluice(['sweep', 'collect', out])).code).toBe(5)
     const again = await sluice([...args, '--json'])
     expect(again.code).toBe(0)
-    // The same seeds give the same figures.
+    // The same seeds yield the same results.
     expect(JSON.parse(again.stdout)).toEqual(report)
     const after = stamps(out)
     const untouched = [...before].filter(([f, ms]) => after.get(f) === ms).map(([f]) => f)
@@ -180,7 +182,7 @@ describe('a job array', () => {
     for (const bad of ['', 'forever', '1h', '1 0', '10\n#']) expect(timeFault(bad)).toBeDefined()
   })
 
-  /** A folder for the PATH with an sbatch that runs the tasks of the array one after the other, here, after it answered. */
+  /** PATH folder with an sbatch that answers, then runs the tasks of the array one after another on this machine. */
   function fakeSlurm(): string {
     const dir = tempFolder()
     writeFileSync(

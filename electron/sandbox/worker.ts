@@ -1,6 +1,6 @@
 /**
- * The program of a sandbox thread: is given a scenario, then run after run of it, until nobody needs it any more and it is ended.
- * It holds no files and no servers; whatever happens to it, only the run in its hands is lost.
+ * Program of a sandbox thread: receives a scenario, then run after run of it, until it is terminated. It has no open files or
+ * connections; if it crashes, only its current run is lost.
  */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -11,39 +11,39 @@ import type { RunReport } from '#core/sandbox/run-report.ts'
 import { buffersOf, digestOf, type DigestPlan, type RunDigest } from '#core/sandbox/run-digest.ts'
 import { runVariant, type RunTask } from '#core/sandbox/run.ts'
 
-/** What a thread is begun with. */
+/** Start parameters of a thread. */
 export interface WorkerSetup {
   readonly yields: boolean
 }
 
-/** What a thread is told. */
+/** Messages to a thread. */
 export type ToWorker =
   | { readonly kind: 'scenario'; readonly scenario: Scenario }
-  /** @param plan  what to keep of the run; undefined: the whole report. */
+  /** @param plan  digest plan of the run; undefined: the whole report. */
   | { readonly kind: 'run'; readonly task: RunTask; readonly plan: DigestPlan | undefined }
 
-/** Of the run, and of its thread. */
+/** Cost of the run, and memory of its thread. */
 interface RunCost {
   readonly wallMs: number
   readonly memoryBytes: number
 }
 
-/** What it answers to each run. */
+/** Answers of a thread, one per run. */
 export type FromWorker =
   | ({ readonly kind: 'digest'; readonly digest: RunDigest } & RunCost)
   | ({ readonly kind: 'report'; readonly report: RunReport } & RunCost)
   | { readonly kind: 'failed'; readonly failure: Failure }
 
-/** Below sampling, frames and everything else of this process. */
+/** Priority below sampling and all other work of this process. */
 const NICE = 3
 
-/** Lowers this thread's priority, where the system gives threads one of their own: Linux. */
-function stepBack(): void {
+/** Lowers this thread's priority, on systems with per-thread priorities: Linux. */
+function lowerPriority(): void {
   if (process.platform !== 'linux') return
   try {
     setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), NICE)
   } catch {
-    // It then runs beside the others as their equal.
+    // Runs with the same priority as the others then.
   }
 }
 
@@ -63,7 +63,7 @@ function answer(task: RunTask, plan: DigestPlan | undefined): void {
   tell({ kind: 'digest', digest, wallMs, memoryBytes }, buffersOf(digest))
 }
 
-if ((workerData as WorkerSetup | null)?.yields) stepBack()
+if ((workerData as WorkerSetup | null)?.yields) lowerPriority()
 parentPort?.on('message', (message: ToWorker) => {
   if (message.kind === 'scenario') scenario = message.scenario
   else answer(message.task, message.plan)

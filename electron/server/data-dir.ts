@@ -1,19 +1,17 @@
-/** Where the console keeps what it measures when nobody says otherwise. */
+/** Default data folder of the console. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** What the choice depends on; the defaults are this machine. */
+/** Inputs of the choice; by default those of this machine. */
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly platform?: NodeJS.Platform
   readonly home?: string
 }
 
-/**
- * The data folder: $SLUICE_DATA, else the platform's own place for data of programs. Makes nothing.
- */
+/** Data folder: $SLUICE_DATA, otherwise the platform's usual folder for application data. Creates nothing. */
 export function dataDir({
   env = process.env,
   platform = process.platform,
@@ -26,9 +24,8 @@ export function dataDir({
 }
 
 /**
- * The default history file, its folder made and readable by its owner only; one that was there with more rights loses them, where it
- * is ours by name. A folder that somebody named with SLUICE_DATA is as they made it.
- * Fails with DATA_DIR where the folder cannot be made.
+ * Default history file; its folder is created, readable by its owner only. An existing default folder loses further permissions; a
+ * folder named by SLUICE_DATA keeps its own. Fails with DATA_DIR if the folder cannot be created.
  */
 export function defaultHistoryFile(surroundings: Surroundings = {}): Result<string> {
   const folder = dataDir(surroundings)

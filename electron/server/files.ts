@@ -1,8 +1,8 @@
-/** The window's files: what both shells may serve from out/renderer, and under which headers. */
+/** Files of the window: those that both shells may serve from out/renderer, and their headers. */
 import { readFile, realpath } from 'node:fs/promises'
 import { extname, join, resolve, sep } from 'node:path'
 
-/** Closed list: a file of any other kind is not served. */
+/** Closed list: files of other types are not served. */
 const MIME: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -13,13 +13,13 @@ const MIME: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** The page's policy; `connect` is where it may talk to besides: 'none' in the desktop shell. */
+/** Content security policy of the page; `connect` is an additional connection target: 'none' in the desktop shell. */
 export const contentPolicy = (connect: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "style-src-attr 'unsafe-inline'", // Vue and the charts place things by style attributes
+    "style-src-attr 'unsafe-inline'", // Vue and the charts set positions in style attributes
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${connect}`,
@@ -29,7 +29,7 @@ export const contentPolicy = (connect: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Headers of every answer of either shell. */
+/** Headers of every response of either shell. */
 export const pageHeaders = (connect: string): Record<string, string> => ({
   'content-security-policy': contentPolicy(connect),
   'x-content-type-options': 'nosniff',
@@ -41,13 +41,13 @@ export const pageHeaders = (connect: string): Record<string, string> => ({
   'cache-control': 'no-store',
 })
 
-/** A file to send, or the status that says why not: 403 outside the folder, 404 not there or not of a known kind. */
+/** A file to send, or an error status: 403 outside the folder, 404 missing or of an unknown type. */
 export type Found =
   { readonly status: 200; readonly type: string; readonly body: Buffer<ArrayBuffer> } | { readonly status: 403 | 404 }
 
 /**
- * Reads the file that a URL's path names under `webRoot`; `/` is index.html.
- * A path that leaves the folder, by dots, by encoding or by a link, is answered 403.
+ * Reads the file at a URL's path under `webRoot`; `/` is index.html. A path that leaves the folder, by dots, encoding or a link,
+ * yields 403.
  */
 export async function findFile(webRoot: string, pathname: string): Promise<Found> {
   let path: string
@@ -56,7 +56,7 @@ export async function findFile(webRoot: string, pathname: string): Promise<Found
   } catch {
     return { status: 403 }
   }
-  // A colon names a drive or another stream of a file where Windows reads it.
+  // On Windows a colon denotes a drive or an alternate data stream.
   if (/[\0\\:]/.test(path)) return { status: 403 }
   const root = resolve(webRoot)
   const wanted = join(root, path)

@@ -1,13 +1,13 @@
 /** Command line of the browser shell. */
 import { Command, InvalidArgumentError } from 'commander'
 
-/** What the command line said. */
+/** Parsed command line. */
 export interface Flags {
-  /** undefined: the usual port, or a free one where that is taken. */
+  /** undefined: the usual port, or a free one if that is taken. */
   readonly port?: number
   readonly history?: string
   readonly scenario?: string
-  /** Whether /metrics answers. */
+  /** Set to serve /metrics. */
   readonly metrics?: boolean
 }
 
@@ -17,16 +17,15 @@ function portNumber(text: string): number {
 }
 
 /**
- * Reads flags, for example of process.argv.slice(2).
- * On --help, or on anything it does not know, commander prints and ends the process with 0 or 2.
+ * Parses flags, for example process.argv.slice(2). On --help, or on an unknown argument, commander prints and exits with 0 or 2.
  */
 export function readFlags(args: readonly string[]): Flags {
   const command = new Command('sluice')
     .description('Serves the console on 127.0.0.1 and prints the address to open in a browser.')
     .option('--port <n>', 'port, 0 = any free one (default: 7423, or a free one when it is taken)', portNumber)
-    .option('--history <file>', 'where measurements are kept (default: the data folder)')
+    .option('--history <file>', 'history file (default: in the data folder)')
     .option('--scenario <file>', 'scenario for the built-in emulator')
-    .option('--metrics', 'answer /metrics with the newest values as OpenMetrics text, for who shows the token printed')
+    .option('--metrics', 'serve /metrics as OpenMetrics text, to clients that send the printed token')
     .allowExcessArguments(false)
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   return command.parse(args, { from: 'user' }).opts<Flags>()

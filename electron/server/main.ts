@@ -1,4 +1,4 @@
-/** Entry point of the browser shell: opens the host, serves the console, prints where it is, closes on a signal. */
+/** Entry point of the browser shell: opens the host, serves the console, prints its address, closes on a signal. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,11 +10,11 @@ import { METRICS_PATH, metricsOf, metricsText } from './metrics.ts'
 import { serveConsole, type Served, type ServeOptions } from './serve.ts'
 
 const USUAL_PORT = 7423
-/** A signal must end the process within two seconds, whatever the parts that close do. */
+/** A signal must end the process within two seconds, even if a part does not close. */
 const CLOSE_MS = 1800
 /** Longest time that the host waits for a browser to fetch the page. */
 const PAGE_MS = 250
-/** What a scraper is told before there is anything. */
+/** Metrics before the host is open. */
 const NO_METRICS = '# EOF\n'
 
 const line = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -28,7 +28,7 @@ function must<T>(result: Result<T>): T {
   return result.ok ? result.value : stop(result.error)
 }
 
-/** The port that was asked for, or the usual one, or a free one where the usual one is taken. */
+/** Serves on the requested port, otherwise on the usual one, or on a free one if that is taken. */
 async function serveSomewhere(asked: number | undefined, options: Omit<ServeOptions, 'port'>): Promise<Result<Served>> {
   if (asked !== undefined) return serveConsole({ ...options, port: asked })
   const usual = await serveConsole({ ...options, port: USUAL_PORT })
@@ -38,7 +38,7 @@ async function serveSomewhere(asked: number | undefined, options: Omit<ServeOpti
   return free
 }
 
-/** Enter after `u` prints a fresh address, for a second browser. */
+/** Prints a new address for a second browser on `u` and Enter. */
 function watchKeys(served: Served): void {
   const keys = createInterface({ input: process.stdin })
   keys.on('line', (typed) => {
@@ -58,13 +58,15 @@ if (!existsSync(join(webRoot, 'index.html'))) {
 }
 
 const historyFile = must(flags.history === undefined ? defaultHistoryFile() : ok(flags.history))
-// The page is on its way to the browser while the host opens.
+// The page is served while the host opens.
 const up: { host: Host | undefined } = { host: undefined }
 const opening = Promise.withResolvers<Host>()
 opening.promise.catch(() => undefined)
 const metrics = flags.metrics ? metricsOf(() => (up.host ? metricsText(up.host.monitor) : NO_METRICS)) : undefined
 const served = await serveSomewhere(flags.port, {
-  ...{ router: opening.promise.then(({ router }) => router), webRoot, metrics },
+  router: opening.promise.then(({ router }) => router),
+  webRoot,
+  metrics,
   onUnknown: (...said) => up.host?.unknownVerb(...said),
   host: '127.0.0.1',
 })
@@ -91,10 +93,10 @@ if (process.stdin.isTTY) {
   line('The address works once. Ctrl-C stops the console.')
 }
 
-// To load and open the host holds up everything else in this process for a second: a browser that is there already gets its page first.
+// Loading and opening the host blocks this process for about a second: a waiting browser gets its page first.
 await Promise.race([served.value.taken, new Promise((resolve) => setTimeout(resolve, PAGE_MS))])
 const { openHost } = await import('#electron/host/host.ts')
-// A signal that came meanwhile ends the process as soon as the port is free: nothing is opened any more.
+// After a signal nothing is opened any more; the process ends as soon as the port is free.
 if (!closing) {
   const opened = await openHost({
     shell: 'browser',

@@ -31,7 +31,7 @@ function ask(headers: Record<string, string>, path = '/metrics', method = 'GET')
 
 const bearer = { authorization: `Bearer ${TOKEN}` }
 
-it('answers who shows the token, and nobody else', async () => {
+it('answers only requests with the token', async () => {
   await serve(true)
   const answer = await ask(bearer)
   expect(answer).toMatchObject({ status: 200, text: '# EOF\n' })

@@ -1,7 +1,7 @@
 /**
- * The newest values for a scraper of OpenMetrics, on the console's own loopback port and off unless asked for. A scraper cannot trade a
- * one-time address for a cookie: it shows a token that is made at every start, lets it read these values, and opens nothing else. What a
- * browser sends on its own for another page (an Origin, a cross-site fetch) is refused, token or not.
+ * Latest values for an OpenMetrics scraper, on the console's own loopback port and off by default. A scraper cannot exchange a
+ * one-time address for a cookie: it sends a token that is created at every start, which gives access to these values only.
+ * Requests that a browser sends on behalf of another page (an Origin, a cross-site fetch) are refused, even with the token.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -10,12 +10,12 @@ import type { History } from '#electron/history/history.ts'
 
 export const METRICS_PATH = '/metrics'
 
-/** Jobs told of: those with the most RPCs. */
+/** Number of jobs that are exported: those with the highest RPC/s. */
 const JOBS = 200
 const EVICTIONS = 50
 
 export interface Metrics {
-  /** What a scraper shows. */
+  /** Bearer token of the scraper. */
   readonly token: string
   readonly type: string
   readonly admits: (headers: IncomingHttpHeaders) => boolean
@@ -24,7 +24,7 @@ export interface Metrics {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** @param token  for callers that must know it; made up otherwise. */
+/** @param token  for callers that must know it; random by default. */
 export function metricsOf(text: () => string, token = randomBytes(24).toString('base64url')): Metrics {
   const known = digest(token)
   return {
@@ -39,7 +39,7 @@ export function metricsOf(text: () => string, token = randomBytes(24).toString('
   }
 }
 
-/** The values of the source on screen. */
+/** Metrics of the active source. */
 export function metricsText(source: { readonly history: History; nowMs(): number }): string {
   const { history } = source
   const store = { usage: history.usage(), evictions: history.evictions(EVICTIONS) }

@@ -1,4 +1,4 @@
-/** The contract over WebSocket: one oRPC peer a connection, one name a peer. */
+/** Serves the contract over WebSocket: one oRPC peer per connection, one name per peer. */
 import type { AnyRouter } from '@orpc/server'
 import { RPCHandler } from '@orpc/server/ws'
 import { WebSocketServer, type WebSocket } from 'ws'
@@ -6,19 +6,19 @@ import { RPC_PROTOCOL } from '#core/api/browser-session.ts'
 import type { PeerContext } from '#electron/host/peer.ts'
 import { isMessage, MAX_MESSAGE, verbsOf, verbWatch, type UnknownVerb } from './messages.ts'
 
-/** Windows that can be connected at once. */
+/** Most concurrent windows. */
 export const MAX_WINDOWS = 32
-/** Close code of RFC 6455 for a message that is not what the protocol says. */
+/** Close code of RFC 6455 for a message that violates the protocol. */
 const POLICY_VIOLATION = 1008
 
-/** Accepts WebSockets that the server has already checked. */
+/** Accepts WebSockets that the server has already authorized. */
 export interface RpcSockets {
   readonly server: WebSocketServer
   /** Serves the router on an open socket until it closes. */
   serve(socket: WebSocket): void
 }
 
-/** The WebSocket side of `router`. */
+/** Creates the WebSocket side of `router`. */
 export function rpcSockets(router: AnyRouter, onUnknown: UnknownVerb = () => undefined): RpcSockets {
   const watch = verbWatch(verbsOf(router), onUnknown)
   const handler = new RPCHandler<PeerContext>(router)
@@ -28,11 +28,12 @@ export function rpcSockets(router: AnyRouter, onUnknown: UnknownVerb = () => und
       noServer: true,
       maxPayload: MAX_MESSAGE,
       perMessageDeflate: false,
-      // The other one that a page offers is its key, which is not repeated.
+      // The page also offers its key as a protocol, which is not echoed.
       handleProtocols: (offered) => (offered.has(RPC_PROTOCOL) ? RPC_PROTOCOL : false),
     }),
     serve(socket) {
-      // ws reports a broken or oversized message here and closes the socket itself; unheard, it would end the process.
+      // ws reports a broken or oversized message here and closes the socket itself; without a listener the error would end the
+      // process.
       socket.on('error', () => undefined)
       const peer = `browser-${++opened}`
       void handler.upgrade(
@@ -43,7 +44,7 @@ export function rpcSockets(router: AnyRouter, onUnknown: UnknownVerb = () => und
   }
 }
 
-/** The socket without messages that no window of ours sends; one such message ends the connection. */
+/** Filters the socket: one message that no window of Sluice would send ends the connection. */
 function guarded(socket: WebSocket, heard: (data: string) => void): Pick<WebSocket, 'addEventListener' | 'send'> {
   const addEventListener = (type: string, listener: unknown): void => {
     const call = listener as (event?: unknown) => void

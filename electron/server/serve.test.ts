@@ -53,7 +53,7 @@ interface Answer {
   headers: Record<string, string | string[] | undefined>
 }
 
-/** A raw request: fetch would tidy up paths and forbid some headers. */
+/** A raw request: fetch would normalize paths and forbids some headers. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: served.port, path, method, headers }, (response) => {
@@ -85,7 +85,7 @@ describe('who may read the page', () => {
     expect(setCookie).toMatch(new RegExp(`^${cookieName(served.port)}=[\\w-]{32}; HttpOnly; SameSite=Strict; Path=/$`))
     expect(setCookie).not.toContain(token)
     const cookie = setCookie.split(';')[0] ?? ''
-    // The key of the page is a third secret, in the fragment, which the browser sends to no server.
+    // The key of the page is a third secret, in the fragment, which browsers send to no server.
     const key = keyInFragment(String(answer.headers.location).slice(1)) ?? ''
     expect(key).toHaveLength(32)
     expect(setCookie).not.toContain(key)
@@ -96,7 +96,7 @@ describe('who may read the page', () => {
     expect(again.status).toBe(401)
     expect(again.text).toContain('used already')
     expect(again.text).toContain('press u and Enter')
-    // the browser that traded it may open the address again
+    // the browser that exchanged the token may open the address again
     expect((await ask(`/?token=${token}`, { cookie })).headers.location).toBe('/')
     expect((await ask('/', { cookie: `${cookieName(served.port)}=${token}` })).status).toBe(401)
   })
@@ -183,7 +183,7 @@ describe('windows that come before the contract', () => {
     origin = new URL(served.url).origin
   })
 
-  /** As many windows as may wait, and one more, which is refused. */
+  /** Opens as many windows as may wait, and one more, which is refused. */
   async function crowd(session: BrowserSession): Promise<{ all: WebSocket[]; ends: Promise<string>[] }> {
     const all = Array.from({ length: MAX_WINDOWS + 1 }, () => pageSocket(session))
     const ends = all.map(handshakeOf)
@@ -206,7 +206,7 @@ describe('windows that come before the contract', () => {
     for (const gone of (await crowd(session)).all) gone.terminate()
     let ws = pageSocket(session)
     let end = handshakeOf(ws)
-    // Whoever asks after it is answered after it: then it was refused, or it waits.
+    // A request that was sent later is answered later: by then it was refused, or it waits.
     const answers = async (): Promise<string> => {
       for (let i = 0; i < 5; i++) await ask('/', { cookie })
       return 'waits'

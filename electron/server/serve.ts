@@ -1,7 +1,7 @@
 /**
- * The console on loopback: the window's files over HTTP and the contract over a WebSocket at /rpc.
- * Guards, in order: Host (DNS rebinding), method, session cookie; for /rpc also Origin and the page's key. The cookie, which other ports
- * are sent, too, opens the page's files only. /metrics, where it is on, has a token of its own.
+ * Serves the console on loopback: the window's files over HTTP and the contract over a WebSocket at /rpc. Checks, in order: Host
+ * (DNS rebinding), method, session cookie; for /rpc also Origin and the page's key. The cookie, which browsers also send to other
+ * ports, only gives access to the page's files. /metrics, if enabled, has its own token.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname } from 'node:path'
@@ -15,43 +15,40 @@ import type { UnknownVerb } from './messages.ts'
 import { METRICS_PATH, type Metrics } from './metrics.ts'
 import { MAX_WINDOWS, rpcSockets, type RpcSockets } from './rpc.ts'
 
-/** What to serve and where. */
+/** Options of the server. */
 export interface ServeOptions {
   /**
-   * The contract, implemented; every call has the context { peer }. It may still be on its way: the page is served meanwhile, and
-   * a window that asks waits for it.
+   * Implemented contract; every call has the context { peer }. It may still be pending: the page is served meanwhile, and the
+   * connections of windows wait for it.
    */
   readonly router: AnyRouter | Promise<AnyRouter>
-  /** Folder with the built window. */
+  /** Folder of the built window. */
   readonly webRoot: string
   /** 0 = any free port. */
   readonly port: number
   readonly host: '127.0.0.1'
-  /** First one-time token; made up where it is not given. */
+  /** First one-time token; random by default. */
   readonly token?: string
-  /** What `/metrics` answers; without it there is no such address. */
+  /** Content of `/metrics`; without it the address does not exist. */
   readonly metrics?: Metrics | undefined
-  /** A window asked for a verb that there is not. */
+  /** Called when a window requests an unknown verb. */
   readonly onUnknown?: UnknownVerb | undefined
 }
 
 /** A running server. */
 export interface Served {
-  /** Address to open, with a token that works once. */
+  /** Address to open, with a one-time token. */
   readonly url: string
   readonly port: number
-  /** Settles once a browser has fetched the page, its program and its style. */
+  /** Resolves once a browser has fetched the page, its script and its style sheet. */
   readonly taken: Promise<void>
-  /** Another such address; the token of the one before stops working unless it was used. */
+  /** Issues another address; an unused token of the previous one becomes invalid. */
   freshUrl(): string
-  /** Ends every connection and frees the port. */
+  /** Closes every connection and frees the port. */
   close(): Promise<void>
 }
 
-/**
- * Serves the console.
- * Fails with PORT_TAKEN, PORT_REFUSED (no right to it) or LISTEN_FAILED.
- */
+/** Serves the console. Fails with PORT_TAKEN, PORT_REFUSED (no permission) or LISTEN_FAILED. */
 export async function serveConsole({
   router,
   webRoot,
@@ -97,7 +94,7 @@ export async function serveConsole({
   })
 }
 
-/** The WebSockets of a contract that may still be on its way. */
+/** WebSockets of a contract that may still be pending. */
 class Sockets {
   readonly #ready: Promise<RpcSockets | undefined>
   readonly #waiting = new Set<Duplex>()
@@ -105,11 +102,11 @@ class Sockets {
 
   constructor(router: AnyRouter | Promise<AnyRouter>, onUnknown: UnknownVerb | undefined) {
     const begin = (now: AnyRouter): RpcSockets => (this.#open = rpcSockets(now, onUnknown))
-    // One that never comes is told of by who promised it.
+    // A rejected contract is reported by its creator.
     this.#ready = router instanceof Promise ? router.then(begin, () => undefined) : Promise.resolve(begin(router))
   }
 
-  /** Windows that are connected or wait for it. */
+  /** Windows that are connected or waiting. */
   get size(): number {
     return this.#waiting.size + (this.#open?.server.clients.size ?? 0)
   }
@@ -125,9 +122,12 @@ class Sockets {
     for (const socket of this.#open?.server.clients ?? []) socket.terminate()
   }
 
-  /** Counts a socket that waits until it hangs up; a socket that nobody reads would not tell. Returns how to let it through. */
+  /**
+   * Counts a waiting socket until it closes; it is read meanwhile, because an unread socket would not report its end. Returns a
+   * function that releases it.
+   */
   #holdBack(socket: Duplex): () => void {
-    // No window speaks before it is answered: one that does is none of ours.
+    // A window sends nothing before it is answered: a socket that does is not a window.
     const drop = (): void => void socket.destroy()
     const release = (): void => {
       this.#waiting.delete(socket)
@@ -153,7 +153,7 @@ const admitted = (site: Site, request: IncomingMessage): boolean =>
   site.access.admits(readCookies(request.headers.cookie, site.cookie))
 
 async function answer(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // 'self' covers WebSockets in current browsers only; older ones want the address spelt out.
+  // 'self' covers WebSockets in current browsers only; older ones need the explicit address.
   const headers = pageHeaders(`'self' ws://${site.authority}`)
   const say = (status: number, text: string, more: Record<string, string> = {}): void => {
     response.writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8', ...more }).end(`${text}\n`)
@@ -166,7 +166,7 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
   const url = URL.parse(request.url ?? '/', site.origin)
   if (!url) return say(400, 'The address could not be read.')
 
-  // A scraper has no session: it shows its own token, in a header, and sees the values and nothing else.
+  // A scraper has no session: it sends its own token in a header, and gets only the metrics.
   if (url.pathname === METRICS_PATH && site.metrics) {
     if (!site.metrics.admits(request.headers)) {
       return say(401, 'The metrics need their token: Authorization: Bearer …', { 'www-authenticate': 'Bearer' })
@@ -182,7 +182,7 @@ async function answer(site: Site, request: IncomingMessage, response: ServerResp
       const cookie = `${site.cookie}=${session.cookie}; HttpOnly; SameSite=Strict; Path=/`
       return say(303, 'Opening the console.', { location: `/${keyFragment(session.key)}`, 'set-cookie': cookie })
     }
-    // A reload of the printed address in the browser that already traded it: its tab has the key.
+    // Reload of the printed address in the browser that already exchanged its token: its tab has the key.
     if (admitted(site, request)) return say(303, 'Opening the console.', { location: '/' })
     return say(401, 'This address was used already or is not valid: each one opens the console once. ' + FRESH_ADDRESS)
   }
@@ -209,7 +209,7 @@ async function upgrade(
   head: Buffer,
 ): Promise<void> {
   const refuse = (status: string): void => void socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
-  socket.on('error', () => undefined) // a peer that hangs up during the handshake is no fault of this program
+  socket.on('error', () => undefined) // a peer that disconnects during the handshake is not an error
   if (request.headers.host !== site.authority || request.headers.origin !== site.origin) return refuse('403 Forbidden')
   const key = keyOffered(request.headers['sec-websocket-protocol'])
   if (!admitted(site, request) || !site.access.opens(key)) return refuse('401 Unauthorized')

@@ -1,9 +1,10 @@
 /**
- * Algorithms that a session may use, in order of preference, and in words why a server that offers none of them is refused.
+ * Algorithms that a session may use, in order of preference, and the reason why a server that offers none of them is
+ * refused.
  *
- * Not among them: SHA-1 anywhere, CBC, RC4, Diffie-Hellman groups below 2048 bits, DSA, MACs before encryption, compression.
- * chacha20-poly1305 only with strict key exchange: without it messages can be cut off unseen (CVE-2023-48795). Post-quantum
- * exchange is not in ssh2 1.17.
+ * Excluded: SHA-1 anywhere, CBC, RC4, Diffie-Hellman groups below 2048 bits, DSA, MACs before encryption, compression.
+ * chacha20-poly1305 only with strict key exchange: without it messages can be cut off undetected (CVE-2023-48795).
+ * Post-quantum exchange is not in ssh2 1.17.
  */
 import type { Algorithms, NegotiatedAlgorithms, ServerHostKeyAlgorithm } from 'ssh2'
 import type { ServerOffer } from './server-offer.ts'
@@ -39,7 +40,7 @@ export const ACCEPTED = {
 
 const typeOf = (algorithm: string): string => (algorithm.startsWith('rsa-sha2-') ? 'ssh-rsa' : algorithm)
 
-/** @param knownTypes  types that the host is known by: asked for first, so that a known server is recognised. */
+/** @param knownTypes  key types that the host is known by: preferred, so that a known server is recognized. */
 export function algorithmsFor(knownTypes: readonly string[]): Algorithms {
   const isKnown = (a: ServerHostKeyAlgorithm): boolean => knownTypes.includes(typeOf(a))
   const serverHostKey = [...HOST_KEYS.filter(isKnown), ...HOST_KEYS.filter((a) => !isKnown(a))]
@@ -52,14 +53,14 @@ export function algorithmsFor(knownTypes: readonly string[]): Algorithms {
   }
 }
 
-/** What was agreed on with one server, for people. */
+/** Algorithms negotiated with one server, for people. */
 export interface Negotiated {
   readonly kex: string
   readonly hostKey: string
   readonly cipher: string
-  /** `implicit` for a cipher that authenticates by itself. */
+  /** `implicit` for an AEAD cipher. */
   readonly mac: string
-  /** Whether cutting off the beginning of the encrypted stream would be seen (strict key exchange). */
+  /** True with strict key exchange: cutting off the beginning of the encrypted stream would be detected. */
   readonly isStrict: boolean
 }
 
@@ -71,8 +72,8 @@ export const negotiatedOf = (n: NegotiatedAlgorithms, offer: ServerOffer): Negot
   isStrict: offer.isStrict,
 })
 
-/** @returns why what was agreed on is not good enough all the same. */
-export function weakAgreement(n: Negotiated): string | undefined {
+/** @returns reason why the negotiated algorithms are too weak all the same. */
+export function weakAlgorithms(n: Negotiated): string | undefined {
   if (n.isStrict || !n.cipher.includes('chacha20')) return undefined
   return 'the server has chacha20-poly1305 without strict key exchange only (CVE-2023-48795)'
 }
@@ -82,7 +83,7 @@ const few = (names: readonly string[]): string => {
   return shown.join(', ') + (names.length > 6 ? ', …' : '')
 }
 
-/** @returns what the server offers that is not accepted, by what it is for; undefined where all could be agreed on. */
+/** @returns unacceptable offers of the server, by purpose; undefined if there is a common algorithm for each. */
 export function weakOffer(offer: ServerOffer): string | undefined {
   const { lists } = offer
   if (!lists) return undefined

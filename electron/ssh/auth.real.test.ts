@@ -57,7 +57,7 @@ describe.skipIf(noSshd !== '')('authentication', () => {
     })
   })
 
-  it('says which keys a server refused, and ends with exit code 4', async () => {
+  it('lists the keys that a server refused, and ends with exit code 4', async () => {
     const r = await refusal(['other'])
     expect(r).toMatchObject({ code: 'SSH_AUTH_REFUSED', exit: 4 })
     expect(r.why).toContain(fingerprint(at('other')))
@@ -67,7 +67,7 @@ describe.skipIf(noSshd !== '')('authentication', () => {
     expect(await refusal(['good'], { user: 'nobody-here' })).toMatchObject({ code: 'SSH_AUTH_REFUSED', exit: 4 })
   })
 
-  it('no key at all is said as such', async () => {
+  it('no key at all is reported as such', async () => {
     expect(await refusal(['missing'])).toMatchObject({ code: 'SSH_AUTH_NO_KEY', exit: 4 })
   })
 
@@ -130,11 +130,13 @@ describe.skipIf(noSshd !== '')('authentication', () => {
       expect(never.given.every((b) => b.every((byte) => byte === 0))).toBe(true)
     })
 
-    it('is left alone when nobody answers, or nobody is there to be asked', async () => {
+    it('is skipped if no one answers, or there is no prompt', async () => {
       expect(await refusal(['locked'], {}, { ask: asking(undefined).ask })).toMatchObject({
         why: expect.stringContaining('no passphrase was given') as unknown,
       })
-      expect(await refusal(['locked'])).toMatchObject({ why: expect.stringContaining('nobody to ask') as unknown })
+      expect(await refusal(['locked'])).toMatchObject({
+        why: expect.stringContaining('no prompt is available') as unknown,
+      })
     })
 
     it('is not asked for by a server that would not take the key', async () => {

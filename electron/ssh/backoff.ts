@@ -1,15 +1,15 @@
 /**
- * How long to wait before connecting again: doubled each time up to a bound, and spread, so that the consoles of a site do not
- * all come back to a restarted server at once.
+ * Backoff of reconnects: doubled each time up to a bound, with jitter, so that the consoles of a site do not all
+ * reconnect to a restarted server at once.
  */
 export interface Backoff {
-  /** Of the first wait, ms. */
+  /** First wait, ms. */
   readonly baseMs: number
   readonly mostMs: number
 }
 
 /**
- * @param failures  attempts that failed in a row, from 1.
+ * @param failures  consecutive failed attempts, from 1.
  * @param random    uniform in [0, 1).
  * @returns         ms in [half, 1) of min(mostMs, baseMs * 2^(failures-1)).
  */

@@ -18,7 +18,7 @@ import { endpointOf, knowing, QUICK, sessionOf, stopSessions } from '#tests/kits
 import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
 
-/** Processes with this word in their command line; one that has ended and was not fetched has none. */
+/** Processes with this word in their command line; a zombie has none. */
 function processesWith(word: string): number {
   return readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name)) return false
@@ -59,7 +59,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
   }
   const modeOf = (s: Session): string => (s.state.kind === 'connected' ? s.state.connected.commands.mode : s.state.kind)
   const out = (r: Awaited<ReturnType<Session['run']>>): string => (r.ok ? r.value.stdout : r.error.code)
-  /** Seconds that no other process of the machine sleeps for. */
+  /** Counter of sleep durations, so that no other process of the machine uses the same. */
   let asleep = 0
   const duration = (): string => `${100_000 + asleep++}.${process.pid}`
   const isRunning = (mark: string): boolean => processesWith(mark) > 0
@@ -89,7 +89,8 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
       'exec 1>&2; echo moved',
     ]
     for (const command of commands.filter((c) => c !== 'kill -9 $$' && c !== 'exit 300')) {
-      const [framed, alone] = [await s.run(command), await s.exec(command)]
+      const framed = await s.run(command)
+      const alone = await s.exec(command)
       if (!framed.ok || !alone.ok) throw new Error(command)
       expect([command, framed.value.code, framed.value.stdout]).toEqual([command, alone.value.code, alone.value.stdout])
     }
@@ -274,7 +275,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
     expect(many.filter((r) => r.ok).length).toBeGreaterThanOrEqual(20)
   })
 
-  it('a node answers with what the session says, and fails with its failure', async () => {
+  it('a node answers as its session does, and fails with its failure', async () => {
     const s = await open()
     const node = new SshNode('oss1', ['oss'], s)
     expect(await node.exec('echo x')).toEqual({ ok: true, value: { stdout: 'x\n', stderr: '', code: 0 } })
@@ -292,7 +293,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
       chmodSync(file, 0o755)
       return file
     }
-    /** An `sh` on the PATH of the server that is something else. */
+    /** A PATH on the server with an `sh` that is another program. */
     const pathWith = (name: string, target: string): string => {
       const bin = join(folder, `bin-${name}`)
       mkdirSync(bin, { recursive: true })
@@ -334,7 +335,7 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
       })
     })
 
-    it('nologin: every command says so', async () => {
+    it('nologin: every command reports it', async () => {
       const nologin = script('nologin', 'echo "This account is currently not available."; exit 1')
       await withServer([`ForceCommand ${nologin}`], async (s) => {
         expect(modeOf(s)).toBe('exec')
@@ -369,8 +370,8 @@ describe.skipIf(noSshd !== '')('commands on a real sshd', () => {
       )
     })
 
-    it('csh’s grammar: what begins as a frame is none there', async () => {
-      // csh has no `>&2` and no `(eval …)`: it complains and answers nothing that was asked for.
+    it('csh’s grammar: the beginning of a frame is invalid there', async () => {
+      // csh has no `>&2` and no `(eval …)`: it complains and does not answer.
       const csh = script('sh-like-csh', 'while read -r line; do echo "Ambiguous output redirect." >&2; echo 0; done')
       await withServer([pathWith('csh', csh)], async (s) => expect(modeOf(s)).toBe('exec'), { ...QUICK, shellMs: 500 })
     })

@@ -1,9 +1,9 @@
 /**
- * One long-lived `sh` on a server that runs commands one after another: no fork of sshd, no login files and no round trip for a new
- * channel per command.
+ * One long-lived `sh` on a server that runs commands one after another: no fork of sshd, no login files and no round
+ * trip for a new channel per command.
  *
- * A command that does not end in time, writes too much or breaks the frame takes the channel with it, and nothing else: the caller
- * opens another one.
+ * A command that does not end in time, writes too much or breaks the frame takes the channel down with it, and nothing
+ * else: the caller opens another one.
  */
 import { randomBytes } from 'node:crypto'
 import type { Client, ClientChannel } from 'ssh2'
@@ -24,17 +24,17 @@ import {
 import { plainLine, type SshFailure, type SshResult } from './failures.ts'
 import { frameOf, FrameStream } from './frame.ts'
 
-/** Of login files and left-over processes. */
+/** Limit of output of login files and left-over processes. */
 const NOISE_BYTES = 256 << 10
 
 /** `exec`, so that a signal to the session's group finds no shell in between, and a csh as login shell does no harm. */
 const START = Buffer.from('exec sh')
 
-/** What every shell that frames rely on answers in just this way. */
+/** Every shell that the frames can rely on answers exactly PROBE_ANSWER. */
 const PROBE = "printf 'a b\\n'; printf err >&2; X=1; cd /; exit 7"
-/** The shell of a killed command is sent its signals over another channel. */
+/** Longest life of the other channel that sends signals to the shell of a killed command. */
 const KILL_MS = 5000
-/** How long a begin mark is waited for then. */
+/** Longest wait for a begin mark in that case. */
 const MARK_MS = 5000
 
 const PROBE_ANSWER: ExecResult = { stdout: 'a b\n', stderr: 'err', code: 7 }
@@ -50,13 +50,13 @@ export class FramedChannel {
   readonly #client: Client
   readonly #channel: ClientChannel
   #pid: number | undefined
-  /** Of a command that was given up before its begin mark had come. */
+  /** Stream of a command that was given up before its begin mark had arrived. */
   #dying: FrameStream | undefined
   #running: Running | undefined
   #isOpen = true
-  /** When the server has let go of it: until then it counts among its channels. */
+  /** Resolves when the server has released the channel: until then it counts among its channels. */
   readonly closed: Promise<void>
-  /** What login files printed before the first command, in bytes. */
+  /** Output of login files before the first command, bytes. */
   noise = 0
 
   private constructor(client: Client, channel: ClientChannel) {
@@ -70,17 +70,17 @@ export class FramedChannel {
     channel.on('exit', () => (this.#isOpen = false))
   }
 
-  /** Starts the shell; whether it is one is not known yet. */
+  /** Starts the shell without checking it. */
   static async start(client: Client, shellMs: number): Promise<SshResult<FramedChannel>> {
     const opened = await openShell(client, shellMs)
     return opened.ok ? ok(new FramedChannel(client, opened.value)) : opened
   }
 
   /**
-   * Starts the shell and has it answer a command of which the answer is known.
+   * Starts the shell and verifies it with a command of known output.
    *
-   * @returns why commands have to go one by one, where it cannot be used: no shell, another kind of shell; SSH_COMMAND_TIMEOUT where it
-   *          did not answer in time, which another time it may.
+   * @returns failure if it cannot be used and commands have to go one by one: no shell, or another kind of shell;
+   *          SSH_COMMAND_TIMEOUT if it did not answer in time, which may succeed later.
    */
   static async open(client: Client, shellMs: number): Promise<SshResult<FramedChannel>> {
     const began = performance.now()
@@ -108,7 +108,7 @@ export class FramedChannel {
     return this.#running !== undefined
   }
 
-  /** One command; the one before must have ended. */
+  /** Runs one command; the previous one must have ended. */
   run(command: string, bounds: CommandBounds): Promise<SshResult<ExecResult>> {
     const bytes = commandBytes(command)
     if (!bytes.ok) return Promise.resolve(bytes)
@@ -134,7 +134,7 @@ export class FramedChannel {
     })
   }
 
-  /** An idle shell ends with its input; one that runs something is killed with it. */
+  /** Closes the channel. An idle shell ends with its input; a busy one is killed with its command. */
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -142,7 +142,7 @@ export class FramedChannel {
     else this.#channel.end()
   }
 
-  /** The group is known from the begin mark; where that is still on its way, it is waited for. */
+  /** The group is known from the begin mark; if that has not arrived yet, it is awaited. */
   #kill(): void {
     const running = this.#running
     const pid = running?.stdout.pid ?? this.#pid
@@ -166,7 +166,7 @@ export class FramedChannel {
         this.#dying = undefined
         this.#killGroup(dying.pid)
       }
-      // Left-over processes: the next begin mark tells where to listen again.
+      // Left-over processes: the next begin mark shows where to continue.
       return
     }
     const state = running[stream].push(chunk)
@@ -174,8 +174,8 @@ export class FramedChannel {
       const most = stream === 'stdout' ? running.bounds.stdoutBytes : running.bounds.stderrBytes
       return this.#fail(tooMuch(stream, most))
     }
-    if (state === 'noise') return this.#fail(lostMidway(`${plainLine(stream)} has noise without end`))
-    if (state === 'broken') return this.#fail(lostMidway('the shell does not keep to the frame'))
+    if (state === 'noise') return this.#fail(lostMidway(`${plainLine(stream)} has endless unexpected output`))
+    if (state === 'broken') return this.#fail(lostMidway('the shell broke the framing'))
     const { stdout, stderr } = running
     this.#pid = stdout.pid ?? this.#pid
     if (!stdout.isDone || !stderr.isDone) return

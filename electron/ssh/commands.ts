@@ -1,7 +1,8 @@
 /**
- * Runs the commands of one connection: in the framed channel one after another, or each on a channel of its own where the server
- * has no fitting shell. A broken channel is replaced; one that breaks time and again is given up. One that was only too slow to start is
- * tried again beside the commands, with more time: each command that has a login of its own costs the server a login.
+ * Runs the commands of one connection: in the framed channel one after another, or each on a channel of its own if the
+ * server has no suitable shell. A broken channel is replaced; one that breaks repeatedly is given up. One that was only
+ * too slow to start is retried beside the commands, with more time: each command with a login of its own costs the
+ * server a login.
  */
 import type { Client } from 'ssh2'
 import { fail } from '#core/base/result.ts'
@@ -12,15 +13,15 @@ import type { SshResult } from './failures.ts'
 import type { SshLimits } from './limits.ts'
 import type { Connected } from './state.ts'
 
-/** Shells that could not be started in a row. */
+/** Consecutive failed starts of the shell. */
 const STARTS_MOST = 3
-/** Between two openings of a channel that sshd refuses because it has not yet let go of one that is closed. */
+/** Pause between two attempts to open a channel that sshd refuses because it has not yet released a closed one. */
 const REFUSED_MS = 25
-/** A process that does not end is not waited for longer. */
+/** Longest wait for a process that does not end. */
 const FREE_MS = 2000
 
 export interface CommandOptions {
-  /** From its start; waiting for its turn does not count. */
+  /** Counted from its start; time in the queue does not count. */
   readonly timeoutMs?: number | undefined
   readonly stdoutBytes?: number | undefined
   readonly stderrBytes?: number | undefined
@@ -90,7 +91,7 @@ export class Commands {
     }
   }
 
-  /** In its turn, in the channel if there is one. */
+  /** Runs a command in queue order, in the channel if there is one. */
   async run(command: string, options: CommandOptions = {}): Promise<SshResult<ExecResult>> {
     if (!this.#channel && this.#failedStarts > 0) return this.exec(command, options)
     if (this.#waiting >= this.#limits.waiting) return busy(this.#limits.waiting)
@@ -105,7 +106,7 @@ export class Commands {
     return mine
   }
 
-  /** On a channel of its own, beside others. */
+  /** Runs a command on a channel of its own, concurrently. */
   async exec(command: string, options: CommandOptions = {}): Promise<SshResult<ExecResult>> {
     const most = this.#limits.channels - 1
     if (this.#running >= most) {
@@ -122,7 +123,7 @@ export class Commands {
     return result
   }
 
-  /** In a shell of its own where the server has one, so that it can be killed; else as it is, in the login shell. */
+  /** Runs in a shell of its own if the server has one, so that it can be killed; else in the login shell. */
   async #alone(
     command: string,
     bounds: CommandBounds,
@@ -132,7 +133,8 @@ export class Commands {
     const mostMs = Math.min(this.#limits.shellMs, bounds.timeoutMs)
     const leftMs = (): number => began + mostMs - performance.now()
     let shell = await FramedChannel.start(this.#client, mostMs)
-    // Nothing was sent: sshd counts a closed channel until it is through with all that arrived together with the end of it.
+    // Nothing was sent: sshd counts a closed channel until it has processed everything that arrived together with its
+    // end.
     while (!shell.ok && shell.error.code === 'SSH_COMMAND_LOST' && this.#channel?.isOpen && leftMs() > REFUSED_MS) {
       await new Promise((again) => setTimeout(again, REFUSED_MS))
       if (bounds.signal?.aborted) return { result: fail(cancelled()) }
@@ -153,4 +155,4 @@ export class Commands {
 }
 
 const busy = (waiting: number): SshResult<never> =>
-  fail({ code: 'SSH_BUSY', what: 'The command was not sent', why: `${waiting} others wait for their turn` })
+  fail({ code: 'SSH_BUSY', what: 'The command was not sent', why: `${waiting} others are queued` })

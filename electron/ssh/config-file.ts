@@ -1,8 +1,8 @@
 /**
- * ~/.ssh/config as a list of settings with their places, `Include`s followed. ssh-config takes the lines apart; nothing here, and
- * nothing of that library that is used here, runs a command.
+ * ~/.ssh/config as a list of settings with their locations, with `Include`s followed. ssh-config splits the lines;
+ * nothing here, and nothing of that library that is used here, runs a command.
  *
- * A line is parsed by itself, so that one that makes no sense is reported and costs no other.
+ * A line is parsed by itself, so that an invalid one is reported and affects no other.
  */
 import { readdirSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
@@ -22,7 +22,7 @@ export interface Setting {
   readonly where: string
 }
 
-/** A setting that is there and has no effect, and why: the window shows it, so that a different behaviour of `ssh` is explained. */
+/** Setting without effect, and the reason: the window shows it, so that a different behavior of `ssh` is explained. */
 export interface Ignored {
   readonly setting: string
   readonly where: string
@@ -30,21 +30,21 @@ export interface Ignored {
 }
 
 export interface ConfigPlace {
-  /** The user's home, for `~` and relative includes. */
+  /** Home directory of the user, for `~` and relative includes. */
   readonly home: string
   readonly note: (ignored: Ignored) => void
 }
 
-/** `~` and `~/...`; other users' homes are not looked up. */
+/** Expands `~` and `~/...`; other users' homes are not looked up. */
 export function expandHome(path: string, home: string): string {
   return path === '~' ? home : path.startsWith('~/') ? join(home, path.slice(2)) : path
 }
 
-/** One line; undefined for an empty one or a comment, a reason for one that makes no sense. */
+/** Parses one line; undefined for an empty one or a comment, a reason for an invalid one. */
 function settingOf(line: string, where: string): Setting | string | undefined {
   if (/^\s*(#.*)?$/.test(line)) return undefined
   if (line.length > LINE_CHARS) return `the line has more than ${LINE_CHARS} characters`
-  // ssh-config would take a keyword without a value together with the next line.
+  // ssh-config would join a keyword without a value with the next line.
   if (!/^\s*[A-Za-z0-9]+(\s*=\s*|\s+)\S/.test(line)) return 'it is not a keyword and a value'
   try {
     const parsed = parse(line.trim())[0]
@@ -72,8 +72,8 @@ function includedFiles(word: string, home: string): readonly string[] {
 }
 
 /**
- * Calls `visit` for every setting that may apply, in order. `visit` answers a `Host` or `Match` line with whether the block
- * applies; settings of blocks that do not are skipped, and files included there are not even opened.
+ * Calls `visit` for every setting that may apply, in order. For a `Host` or `Match` line `visit` returns whether the
+ * block applies; settings of blocks that do not are skipped, and files included there are not even opened.
  */
 export function readConfig(file: string, place: ConfigPlace, visit: (s: Setting) => boolean): void {
   const open: string[] = []

@@ -52,7 +52,7 @@ describe('a name of ~/.ssh/config', () => {
     }))
     const folder = scratch()
     cases.forEach(({ text }, i) => writeFileSync(join(folder, String(i)), text, { mode: 0o600 }))
-    // One shell for all of them.
+    // One shell for all cases.
     const script = cases.map(({ host }, i) => `ssh -G -F '${join(folder, String(i))}' ${host}; echo END`).join('\n')
     const answers = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
       .split('END\n')

@@ -30,7 +30,7 @@ const ignored = (text: string, name: string): string[] => {
 }
 
 describe('a name of ~/.ssh/config', () => {
-  it('is a host by itself where nothing is said', () => {
+  it('is a host by itself without settings', () => {
     expect(endpoint('', 'oss1')).toEqual({
       host: 'oss1',
       port: 22,
@@ -188,7 +188,7 @@ describe('a hostile config', () => {
     expect(r).toMatchObject({ ok: true, value: { endpoint: { user: 'me' }, ignored: [{ setting: 'file' }] } })
   })
 
-  it('of any bytes neither throws nor yields a name that is none', () => {
+  it('of any bytes neither throws nor yields an invalid name', () => {
     const line = fc.oneof(
       fc.string({ unit: anyCharacter, maxLength: 40 }),
       fc.constantFrom('Host a', 'HostName ', 'User "', 'ProxyJump ', 'Match ', 'Include '),
@@ -207,7 +207,7 @@ describe('a hostile config', () => {
 })
 
 describe('patterns', () => {
-  it('match as the manual says', () => {
+  it('match as documented', () => {
     expect(matchesPattern('*.co.uk', 'a.co.uk')).toBe(true)
     expect(matchesPattern('192.168.0.?', '192.168.0.1')).toBe(true)
     expect(matchesPattern('192.168.0.?', '192.168.0.')).toBe(false)

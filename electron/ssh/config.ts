@@ -1,10 +1,11 @@
 /**
- * Where a name of ~/.ssh/config leads: host, port, user, identities and jumps. The first value of a setting wins, as in OpenSSH.
+ * Resolves a name of ~/.ssh/config: host, port, user, identities and jumps. The first value of a setting wins, as in
+ * OpenSSH.
  *
- * The file is taken for what it is, a program that somebody may have handed over: of it only Host, HostName, User, Port,
- * IdentityFile, IdentitiesOnly, ProxyJump, UserKnownHostsFile and Include count. What would run a command (Match exec, ProxyCommand,
- * KnownHostsCommand and their kin) is reported and never run; what would weaken a session (ForwardAgent, StrictHostKeyChecking no) is
- * reported and not done.
+ * The file is treated as a program that may come from someone else: only Host, HostName, User, Port, IdentityFile,
+ * IdentitiesOnly, ProxyJump, UserKnownHostsFile and Include count. Settings that would run a command (Match exec,
+ * ProxyCommand, KnownHostsCommand and the like) are reported and never run; settings that would weaken a session
+ * (ForwardAgent, StrictHostKeyChecking no) are reported and not applied.
  */
 import { isAbsolute, join } from 'node:path'
 import { fail, ok } from '#core/base/result.ts'
@@ -14,19 +15,19 @@ import type { KnownHostsFile } from './known-hosts.ts'
 import { isHostName, isUserName, parsePort } from './names.ts'
 import { matchesList } from './patterns.ts'
 
-/** How to reach one server. */
+/** Address, user and keys of one server. */
 export interface SshEndpoint {
-  /** The name to connect to, and that its host key must be known under. */
+  /** Name to connect to, under which its host key must be known. */
   readonly host: string
   readonly port: number
   readonly user: string
   /** Private keys, or public halves of keys that the agent holds; absolute paths. */
   readonly identities: readonly string[]
-  /** Offer nothing but `identities`. */
+  /** Offer only `identities`. */
   readonly identitiesOnly: boolean
-  /** Besides those of the console. */
+  /** In addition to those of the console. */
   readonly knownHosts: readonly KnownHostsFile[]
-  /** Servers to go through, the first one first; each has none of its own. */
+  /** Jump hosts, the first one first; each has none of its own. */
   readonly jumps: readonly SshEndpoint[]
 }
 
@@ -36,19 +37,19 @@ export interface Resolved {
 }
 
 export interface ConfigSettings {
-  /** ~/.ssh/config, or another file; undefined: none is read. */
+  /** ~/.ssh/config, or another file; undefined: no file is read. */
   readonly file?: string | undefined
   readonly home: string
-  /** Who connects where nothing says otherwise. */
+  /** Default user. */
   readonly user: string
 }
 
-/** Given by hand; these win over the file. */
+/** Explicit settings; they override the file. */
 export interface EndpointOverrides {
   readonly user?: string | undefined
   readonly port?: number | undefined
   readonly identity?: string | undefined
-  /** `user@host:port` and commas; null: none, whatever the file says. */
+  /** `user@host:port`, comma-separated; null: none, whatever the file has. */
   readonly jump?: string | null | undefined
 }
 
@@ -56,7 +57,7 @@ const IDENTITIES = 32
 const JUMPS = 8
 const DEFAULT_IDENTITIES = ['id_ed25519', 'id_ecdsa', 'id_rsa']
 
-/** Settings that have no effect here although `ssh` would do something. */
+/** Settings without effect here that `ssh` would apply. */
 const NOT_DONE: Readonly<Record<string, string>> = {
   proxycommand: 'it runs a command; use ProxyJump',
   knownhostscommand: 'it runs a command',
@@ -86,7 +87,7 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   hostkeyalgorithms: 'the algorithms are those of the console',
 }
 
-/** What the file has of one name, before tokens are filled in. */
+/** Settings of the file for one name, before tokens are expanded. */
 class Found {
   hostName: Setting | undefined
   user: Setting | undefined
@@ -151,7 +152,7 @@ function find(name: string, settings: ConfigSettings): Found {
   return found
 }
 
-/** Fills in `%` tokens; undefined where one of them is not known or not safe here. */
+/** Expands `%` tokens; undefined if one of them is unknown or not safe here. */
 function fill(text: string, tokens: Readonly<Record<string, string>>): string | undefined {
   let isKnown = true
   const filled = text.replace(/%(.?)/gs, (_, token: string) => {
@@ -164,7 +165,7 @@ function fill(text: string, tokens: Readonly<Record<string, string>>): string | 
 const refuse = (what: string, why: string): SshResult<never> => fail({ code: 'SSH_NAME', what, why })
 const NAME_RULE = 'a name has letters, digits, dots, dashes and underscores only'
 
-/** One server without its jumps, and what the file says of them. */
+/** Resolves one server without its jumps; returns these as the file has them. */
 function single(
   name: string,
   settings: ConfigSettings,
@@ -186,7 +187,7 @@ function single(
   const pathOf = (s: Setting, word: string): string | undefined => {
     const path = expandHome(fill(word, tokens) ?? '', settings.home)
     if (isAbsolute(path) && !path.includes('${') && !path.includes('\0')) return path
-    found.ignore(s, 'it is not an absolute path, or has a token that is not filled in here')
+    found.ignore(s, 'it is not an absolute path, or has a token that is not expanded here')
     return undefined
   }
   const configured = found.identities.flatMap((s) => {
@@ -216,7 +217,7 @@ interface JumpWords {
   readonly over: EndpointOverrides
 }
 
-/** `[user@]host[:port]` and commas. */
+/** Parses `[user@]host[:port]`, comma-separated. */
 function parseJumps(text: string): readonly JumpWords[] | undefined {
   const jumps: JumpWords[] = []
   for (const part of text.split(',')) {
@@ -229,10 +230,10 @@ function parseJumps(text: string): readonly JumpWords[] | undefined {
 }
 
 /**
- * Follows a name to its server.
+ * Resolves a name to its server.
  *
  * @param name  as in `ssh NAME`.
- * @returns     SSH_NAME where a name or a number cannot be used; SSH_CONFIG where jumps lead in a circle or are too many.
+ * @returns     SSH_NAME if a name or a number cannot be used; SSH_CONFIG if jumps form a cycle or are too many.
  */
 export function resolveEndpoint(
   name: string,
@@ -255,9 +256,9 @@ function resolve(
   const circle = (why: string): SshResult<never> =>
     fail({ code: 'SSH_CONFIG', what: `The jumps to ${name} cannot be used`, why })
   const key = `${endpoint.user}@${endpoint.host}:${endpoint.port}`
-  if (onTheWay.includes(key)) return circle('they lead in a circle')
+  if (onTheWay.includes(key)) return circle('they form a cycle')
   const words = parseJumps(jump)
-  if (!words) return circle('they are not of the form user@host:port, and commas')
+  if (!words) return circle('they are not of the form user@host:port, comma-separated')
   const jumps: SshEndpoint[] = []
   const all = [...ignored]
   for (const [i, step] of words.entries()) {
@@ -266,8 +267,8 @@ function resolve(
     if (!next.ok) return next
     jumps.push(...next.value.endpoint.jumps, { ...next.value.endpoint, jumps: [] })
     all.push(...next.value.ignored)
-    if (jumps.length > JUMPS) return circle(`they are more than ${JUMPS}`)
-    if (jumps.some((j) => `${j.user}@${j.host}:${j.port}` === key)) return circle('they lead in a circle')
+    if (jumps.length > JUMPS) return circle(`there are more than ${JUMPS}`)
+    if (jumps.some((j) => `${j.user}@${j.host}:${j.port}` === key)) return circle('they form a cycle')
   }
   return ok({ endpoint: { ...endpoint, jumps }, ignored: all })
 }

@@ -7,7 +7,7 @@ import type { ExecResult } from '../base/connection.ts'
 import { commandBytes } from './command-text.ts'
 import type { SshFailure, SshResult } from './failures.ts'
 
-/** Between asking a process to end and ending it. */
+/** Time between SIGTERM and SIGKILL. */
 const KILL_MS = 250
 
 export interface CommandBounds {
@@ -27,7 +27,7 @@ export class Output {
     this.#most = most
   }
 
-  /** @returns false once there is more than the bound. */
+  /** @returns false once the bound is exceeded. */
   push(chunk: Buffer): boolean {
     this.#length += chunk.length
     if (this.#length > this.#most) return false
@@ -35,7 +35,7 @@ export class Output {
     return true
   }
 
-  /** Byte text. */
+  /** Output as byte text. */
   text(): string {
     return this.#chunks.length === 1
       ? (this.#chunks[0] as Buffer).toString('latin1')
@@ -46,8 +46,8 @@ export class Output {
 export const timedOut = (ms: number): SshFailure => ({
   code: 'SSH_COMMAND_TIMEOUT',
   what: 'The command did not end in time',
-  why: `it was given ${formatTimeout(ms)}, and was then killed`,
-  next: 'What it did until then is not known: read the state again.',
+  why: `it exceeded ${formatTimeout(ms)} and was killed`,
+  next: 'Its effect is unknown: read the state again.',
 })
 
 export const tooMuch = (stream: string, bytes: number): SshFailure => ({
@@ -56,31 +56,31 @@ export const tooMuch = (stream: string, bytes: number): SshFailure => ({
   why: `more than ${bytes} bytes on ${stream}`,
 })
 
-export const cancelled = (): SshFailure => ({ code: 'SSH_CANCELLED', what: 'The command was given up' })
+export const cancelled = (): SshFailure => ({ code: 'SSH_CANCELLED', what: 'The command was canceled' })
 
 export const lostMidway = (why: string): SshFailure => ({
   code: 'SSH_COMMAND_LOST',
-  what: 'How the command ended is not known',
+  what: 'The outcome of the command is unknown',
   why,
   next: 'Read the state again.',
 })
 
 /**
- * Ends what runs on a channel, and the channel. Signals reach the process group of the session (OpenSSH 7.9 and newer), but not
- * that of root or of a forced command, which ends when it next writes.
+ * Kills the processes of a channel, then closes it. Signals reach the process group of the session (OpenSSH 7.9 and
+ * newer), but not that of root or of a forced command, which ends when it next writes.
  */
 export function killChannel(channel: ClientChannel, closeMs = KILL_MS): void {
   try {
     channel.signal('TERM')
   } catch {
-    // It is closed already.
+    // Already closed.
   }
   setTimeout(() => {
     try {
       channel.signal('KILL')
       channel.close()
     } catch {
-      // It is closed already.
+      // Already closed.
     }
   }, closeMs).unref()
 }
@@ -90,7 +90,7 @@ function signalCode(name: string): number {
   return 128 + (Object.hasOwn(numbers, name) ? (numbers[name] ?? 0) : 0)
 }
 
-/** Opens a channel that runs `bytes`; ssh2 passes a Buffer on as it is, which its types do not say. */
+/** Opens a channel that runs `bytes`; ssh2 passes a Buffer on unchanged, which its types do not declare. */
 export function openExec(
   client: Client,
   bytes: Buffer,

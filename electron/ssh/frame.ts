@@ -1,21 +1,23 @@
 /**
- * How one command's output is told from the next one's on a shell that runs many.
+ * Frames that separate the outputs of commands on one shell.
  *
- * The shell is told, on one line of its standard input:
+ * The shell gets on one line of its standard input:
  *
  *     echo b''N $$;echo b''N $$ >&2;(eval 'COMMAND')</dev/null;echo e''N $?;echo e''N 0 >&2
  *
- * N is 128 random bits, new for every command. What the command writes cannot hold the mark, since it is not told N; a shell that
- * echoes its input cannot either, since the mark is written in two halves. COMMAND is one quoted word whatever it is made of; it runs in
- * a subshell, so that `exit`, `cd`, a syntax error or an assignment ends with it; it cannot read the commands that follow. `$$` is the
- * shell's process, and its group's: a signal of SSH does not reach the processes of root (sshd has no privilege separation there).
+ * N is 128 random bits, new for every command. The output of the command cannot contain the mark, since it does not
+ * know N; nor can a shell that echoes its input produce it, since the mark is written in two halves. COMMAND is one
+ * quoted word whatever it contains; it runs in a subshell, so that `exit`, `cd`, a syntax error or an assignment ends
+ * with it; it cannot read the commands that follow. `$$` is the pid of the shell and of its group: an SSH signal does
+ * not reach the processes of root (sshd has no privilege separation there).
  *
- * What a process left in the background writes between two commands is dropped; what it writes during one cannot be told from it.
+ * Output of a background process between two commands is dropped; during a command it cannot be distinguished from its
+ * output.
  */
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { Output } from './exec.ts'
 
-/** Of a mark's number and its newline. */
+/** Length of a mark's number and its newline. */
 const NUMBER_BYTES = 12
 
 export interface Frame {
@@ -26,7 +28,7 @@ export interface Frame {
 
 /** @param nonce  32 hexadecimal digits, used once. */
 export function frameOf(command: string, nonce: string): Frame {
-  // The blank: a command that begins with a dash is no option of eval.
+  // The blank keeps a command that begins with a dash from being an option of eval.
   const run = `(eval ${shellQuote(` ${command}`)})</dev/null`
   const line = `echo b''${nonce} $$;echo b''${nonce} $$ >&2;${run};echo e''${nonce} $?;echo e''${nonce} 0 >&2\n`
   return { line: Buffer.from(line, 'latin1'), begin: Buffer.from(`b${nonce} `), end: Buffer.from(`e${nonce} `) }
@@ -42,7 +44,7 @@ export class FrameStream {
   #held: Buffer = Buffer.alloc(0)
   #noise = 0
   code: number | undefined
-  /** The shell's process on the server. */
+  /** pid of the shell on the server. */
   pid: number | undefined
 
   constructor(frame: Frame, most: number, noiseBytes: number) {
@@ -64,7 +66,7 @@ export class FrameStream {
     return this.#output.text()
   }
 
-  /** @returns what is wrong: too much output, too much noise, or an end mark that is none. */
+  /** @returns error of the stream: too much output, too much noise, or an invalid end mark. */
   push(chunk: Buffer): 'ok' | 'much' | 'noise' | 'broken' {
     if (this.#state === 'after') return 'ok'
     let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk
@@ -112,7 +114,7 @@ export class FrameStream {
   }
 }
 
-/** A decimal number and a newline; undefined while they are not complete. */
+/** Parses a decimal number and a newline; undefined while incomplete. */
 function numberAt(bytes: Buffer, at: number): { readonly value: number; readonly end: number } | 'none' | undefined {
   const text = bytes.toString('latin1', at, at + NUMBER_BYTES)
   const line = /^(\d{1,10})\n/.exec(text)

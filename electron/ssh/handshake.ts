@@ -1,14 +1,16 @@
 /**
- * From a byte stream to an authenticated connection: versions, algorithms, host key, and only then the user's keys.
+ * SSH handshake, from a byte stream to an authenticated connection: versions, algorithms, host key, and only then the
+ * user's keys.
  *
- * Every way out is one Result. Authentication is by public key alone: no password is ever sent, and a server that asks for one is told
- * no. No forwarding is asked for, and what a server opens towards the console is refused.
+ * Every outcome is one Result. Authentication is by public key only: no password is ever sent, and a server that
+ * requires one is refused. No forwarding is requested, and channels that a server opens towards the console are
+ * refused.
  */
 import { formatTimeout } from '#core/base/figure-text.ts'
 import type { Duplex } from 'node:stream'
 import { Client, type AuthenticationType, type NegotiatedAlgorithms } from 'ssh2'
 import { fail, ok } from '#core/base/result.ts'
-import { algorithmsFor, negotiatedOf, weakAgreement, weakOffer, type Negotiated } from './algorithms.ts'
+import { algorithmsFor, negotiatedOf, weakAlgorithms, weakOffer, type Negotiated } from './algorithms.ts'
 import { plainLine, type SshCode, type SshResult } from './failures.ts'
 import { Identities, type IdentityChoice, type Offered } from './identities.ts'
 import type { SshLimits } from './limits.ts'
@@ -113,7 +115,7 @@ class Handshake {
   }
 
   readonly #abort = (): void =>
-    this.#refuse('SSH_CANCELLED', `Connecting to ${this.#name} was given up`, 'it was stopped')
+    this.#refuse('SSH_CANCELLED', `Connecting to ${this.#name} was canceled`, 'it was stopped')
 
   #deadline(ms: number, why: string): void {
     clearTimeout(this.#timer)
@@ -122,14 +124,14 @@ class Handshake {
     this.#timer = setTimeout(late, ms)
   }
 
-  /** A person who looks for a passphrase is not a server that hangs. */
+  /** Suspends the deadline while a person looks for a passphrase. */
   #wait(isWaiting: boolean): void {
     if (this.#isOver) return
     if (isWaiting) clearTimeout(this.#timer)
     else this.#deadline(this.#g.limits.authMs, 'the user was not authenticated')
   }
 
-  /** Also called when keys are exchanged anew; the server must then still be the same one. */
+  /** Also called on rekeying; the server's key must be unchanged then. */
   #verify(blob: Buffer): boolean {
     const report = this.#g.hostKeys.judge(this.#g.host, this.#g.port, blob)
     if (this.#report?.verdict === 'match') return this.#report.fingerprint === report.fingerprint
@@ -142,14 +144,14 @@ class Handshake {
   #agreed(n: NegotiatedAlgorithms): void {
     if (this.#negotiated) return
     this.#negotiated = negotiatedOf(n, this.#offer)
-    const weak = weakAgreement(this.#negotiated)
+    const weak = weakAlgorithms(this.#negotiated)
     if (weak !== undefined) return this.#refuse('SSH_ALGORITHMS', `${this.#name} is refused`, weak)
     this.#isAuthenticating = true
     this.#g.onStep('auth')
     this.#deadline(this.#g.limits.authMs, 'the user was not authenticated')
   }
 
-  /** `none` first: its refusal is how a server says what it wants. Then the keys, once. */
+  /** `none` first: a server lists its methods in the refusal. Then the keys, once. */
   #nextMethod(methods: AuthenticationType[] | null, isPartial: boolean | null, next: (method: never) => void): void {
     const username = this.#g.user
     if (methods === null) return next({ type: 'none', username } as never)
@@ -177,14 +179,14 @@ class Handshake {
 
   #error(e: Error): void {
     const kind = level(e)
-    // One key could not sign; the next one is tried. Its reason is in the notes.
+    // One key could not sign; the next one is tried. The reason is in the notes.
     if (this.#isOver || kind === 'agent') return
     if (kind === 'client-authentication') return this.#denied()
     if (this.#isAuthenticating && 'code' in e && typeof e.code === 'number') return this.#denied(plainLine(e.message))
     const weak = weakOffer(this.#offer)
     if (!this.#negotiated && weak !== undefined) {
       const next = 'The server needs a newer OpenSSH, or modern algorithms in its configuration.'
-      return this.#refuse('SSH_ALGORITHMS', `${this.#name} offers only what is not safe any more`, weak, next)
+      return this.#refuse('SSH_ALGORITHMS', `${this.#name} offers only unsafe algorithms`, weak, next)
     }
     if (kind === 'client-socket' || kind === 'client-timeout') return this.#lost(e.message)
     this.#refuse('SSH_HANDSHAKE', `No keys could be agreed on with ${this.#name}`, plainLine(e.message))
@@ -197,11 +199,11 @@ class Handshake {
 
   #denied(said = ''): void {
     const { offered, notes } = this.#identities
-    const what = `${this.#name} did not let the user in`
+    const what = `${this.#name} refused the login`
     const kept = notes.slice(0, 5).map((n) => plainLine(n))
     const wants = this.#methods.filter((m) => m !== 'none').join(', ')
     if (this.#isPartial || (wants !== '' && !wants.includes('publickey'))) {
-      return this.#refuse('SSH_AUTH_METHOD', what, `it wants ${plainLine(wants)}; only keys are used here`)
+      return this.#refuse('SSH_AUTH_METHOD', what, `it requires ${plainLine(wants)}; only public keys are supported`)
     }
     if (offered.length === 0) {
       const why = ['there is no key to offer', ...kept].join('; ')
@@ -217,7 +219,7 @@ class Handshake {
   }
 }
 
-/** @param stream  belongs to the handshake from here on: it is destroyed where there is no connection in the end. */
+/** @param stream  owned by the handshake from here on: destroyed if no connection results. */
 export function handshake(g: Greeting, stream: Duplex): Promise<SshResult<Authenticated>> {
   return new Promise((resolve) => new Handshake(g, stream, resolve).start())
 }

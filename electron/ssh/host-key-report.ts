@@ -1,4 +1,4 @@
-/** What is said of a server's key: the verdict, and what it rests on. The rules are in verdict.ts. */
+/** Report on a server's key: the verdict, and its basis. The rules are in verdict.ts. */
 import type { KnownKey } from './known-hosts.ts'
 
 export type Verdict = 'match' | 'unknown' | 'other-type' | 'changed' | 'revoked' | 'weak' | 'unreadable'
@@ -9,10 +9,10 @@ export interface HostKeyReport {
   readonly port: number
   readonly type: string
   readonly fingerprint: string
-  /** Which line or store said so; keys that the host is known by, where they differ. */
+  /** Lines or stores behind the verdict; keys that the host is known by, if they differ. */
   readonly known: readonly KnownKey[]
   /** Lines of certificate authorities for this host, which are not used. */
   readonly authorities: number
-  /** Why something could not be read. */
+  /** Reasons why sources could not be read. */
   readonly faults: readonly string[]
 }

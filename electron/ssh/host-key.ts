@@ -1,16 +1,16 @@
-/** A server's public key as it goes over the wire (RFC 4253 6.6): its type, its fingerprint, and whether it is strong enough. */
+/** Public key of a server in wire format (RFC 4253 6.6): its type, its fingerprint, and its strength. */
 import { createHash } from 'node:crypto'
 
-/** RSA below this is refused, as RHEL 9's policy does; OpenSSH's own floor is 1024. */
+/** Smaller RSA keys are refused, as in RHEL 9's policy; OpenSSH's own minimum is 1024. */
 export const RSA_BITS_LEAST = 2048
 
 export interface HostKey {
-  /** `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`, ...: the kind of key, not the signature algorithm. */
+  /** `ssh-ed25519`, `ecdsa-sha2-nistp256`, `ssh-rsa`, ...: type of the key, not the signature algorithm. */
   readonly type: string
   /** `SHA256:` and 43 characters of base64, as `ssh-keygen -l` prints it. */
   readonly fingerprint: string
   readonly blob: Buffer
-  /** Of an RSA key. */
+  /** For RSA keys. */
   readonly bits?: number | undefined
 }
 
@@ -19,7 +19,7 @@ export const fingerprintOf = (blob: Buffer): string =>
 
 export const isFingerprint = (text: string): boolean => /^SHA256:[A-Za-z0-9+/]{43}$/.test(text)
 
-/** Length-prefixed strings (RFC 4251 5) from `at`; undefined where the bytes do not hold them. */
+/** Length-prefixed strings (RFC 4251 5) from `at`; undefined if the bytes do not hold them. */
 export function wireStrings(bytes: Buffer, at: number, count: number): Buffer[] | undefined {
   const strings: Buffer[] = []
   for (let p = at; strings.length < count;) {
@@ -40,7 +40,7 @@ function rsaBits(modulus: Buffer): number {
   return first === undefined ? 0 : (modulus.length - at) * 8 - Math.clz32(first) + 24
 }
 
-/** @returns undefined for what is not a key at all. */
+/** @returns undefined for anything but a key. */
 export function parseHostKey(blob: Buffer): HostKey | undefined {
   const type = wireStrings(blob, 0, 1)?.[0]?.toString('latin1')
   if (type === undefined || !/^[a-z0-9@.-]{1,64}$/i.test(type)) return undefined

@@ -1,9 +1,10 @@
 /**
- * The keys that one connection offers, as one agent to ssh2: configured keys that the agent holds, then (unless IdentitiesOnly) its
- * other keys, then keys in files. A passphrase is asked only when the server has said that it would take that very key.
+ * Keys that one connection offers, as one agent to ssh2: configured keys that the agent holds, then (unless
+ * IdentitiesOnly) its other keys, then keys in files. A passphrase is requested only after the server has accepted that
+ * very key.
  *
- * With IdentitiesOnly the agent's keys are filtered by the configured ones; where none of those can be read, no key of the agent is
- * offered. Nothing here can be forwarded: there is no stream to give away.
+ * With IdentitiesOnly the agent's keys are filtered by the configured ones; if none of those can be read, no key of the
+ * agent is offered. Nothing here can be forwarded: there is no stream to pass on.
  */
 import { isAbsolute } from 'node:path'
 import ssh2, { BaseAgent, type OpenSSHAgent, type ParsedKey, type SigningRequestOptions } from 'ssh2'
@@ -11,7 +12,7 @@ import { plainLine } from './failures.ts'
 import { fingerprintOf, parseHostKey, RSA_BITS_LEAST } from './host-key.ts'
 import { readIdentity, type Identity, type KeyRing } from './private-key.ts'
 
-/** An agent that asks its owner to touch a key answers late; one that is dead must not hold up the rest. */
+/** Agents that require a touch answer late; a dead agent must not block the rest. */
 const LIST_MS = 5000
 
 export interface IdentityChoice {
@@ -33,9 +34,9 @@ export class Identities extends BaseAgent<ParsedKey | Buffer> {
   readonly #ring: KeyRing
   readonly #onWait: (isWaiting: boolean) => void
   readonly #agent: OpenSSHAgent | undefined
-  /** Where each offered key comes from, by fingerprint. */
+  /** Origin of each offered key, by fingerprint. */
   readonly #from = new Map<string, Identity | 'agent'>()
-  /** Why keys were not offered or not used, for the message when all is refused. */
+  /** Reasons why keys were not offered or not used, for the message when all are refused. */
   readonly notes: string[] = []
 
   /** @param onWait  called around every wait for a person. */
@@ -89,7 +90,7 @@ export class Identities extends BaseAgent<ParsedKey | Buffer> {
     return false
   }
 
-  /** Keys of the agent; none where it does not answer. */
+  /** Keys of the agent; empty if it does not answer. */
   #held(): Promise<readonly Buffer[]> {
     const agent = this.#agent
     if (!agent) return Promise.resolve([])

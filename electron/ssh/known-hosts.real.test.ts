@@ -65,12 +65,12 @@ describe.skipIf(noSshd !== '')('known_hosts', () => {
       ['oss2', 2222],
       ['10.0.0.1', 22],
     ]
-    // Whether a line is found says nothing about another: all cases are lines of two files, and each host is asked for once.
+    // Lines are independent of each other: all cases are lines of two files, and each host is looked up once.
     for (const isHashed of [false, true]) {
       const entries = cases.filter((c) => c.isHashed === isHashed).flatMap((c) => c.entries)
       expect(entries.length).toBeGreaterThan(40)
       writeFileSync(file, entries.map((e) => line(e.names.join(','), e.isOne ? one : two)).join(''))
-      // It ends with 0 or not, as it likes the wildcards.
+      // Its exit code depends on the wildcards.
       if (isHashed) spawnSync('ssh-keygen', ['-q', '-H', '-f', file], { stdio: 'ignore' })
       const text = readFileSync(file, 'latin1')
       expect(text.includes('|1|')).toBe(isHashed)

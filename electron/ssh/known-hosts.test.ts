@@ -8,11 +8,14 @@ import { ed25519Key, rsaKey, type TestHostKey } from '../../tests/node/host-key.
 import { tempFolder } from '../../tests/node/temp-folder.ts'
 import { TrustStore } from './trust-store.ts'
 import type { Verdict } from './host-key-report.ts'
-import { HostKeys, isOpenToTrust } from './verdict.ts'
+import { HostKeys, mayAskToTrust } from './verdict.ts'
 
 describe('known_hosts', () => {
   const folder = tempFolder()
-  const [one, two, rsa, small] = [ed25519Key(), ed25519Key(), rsaKey(2048), rsaKey(1024)]
+  const one = ed25519Key()
+  const two = ed25519Key()
+  const rsa = rsaKey(2048)
+  const small = rsaKey(1024)
   const file = join(folder, 'known_hosts')
 
   function verdict(text: string, key = one, host = 'oss1', port = 22, trusted: string[] = []): Verdict {
@@ -97,7 +100,7 @@ describe('known_hosts', () => {
 
     it('keeps a key by host, port and type, for its owner only', () => {
       const first = keys().judge('oss1', 2222, one.blob)
-      expect([first.verdict, isOpenToTrust(first)]).toEqual(['unknown', true])
+      expect([first.verdict, mayAskToTrust(first)]).toEqual(['unknown', true])
       expect(store.trust('oss1', 2222, first.type, first.fingerprint, 1000).ok).toBe(true)
       expect(statSync(path).mode & 0o777).toBe(0o600)
       expect(keys().judge('OSS1', 2222, one.blob).verdict).toBe('match')
@@ -109,7 +112,7 @@ describe('known_hosts', () => {
 
     it('never takes another key in the place of one, however it was shown before', () => {
       const both = [one, two].map((k) => k.fingerprint)
-      // Both were shown while nothing was known: the second one by somebody in between.
+      // Both were shown while nothing was known: the second one by a man in the middle.
       expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, true])
       expect(store.trust('oss9', 22, 'ssh-ed25519', one.fingerprint, 1).ok).toBe(true)
       expect(both.map((f) => keys().mayTrust('oss9', 22, 'ssh-ed25519', f))).toEqual([true, false])
@@ -130,7 +133,7 @@ describe('known_hosts', () => {
       const since = keys().withKnownHosts([{ path: file, isRequired: true }])
       expect(since.mayTrust('oss9', 22, 'ssh-ed25519', one.fingerprint)).toBe(false)
       rmSync(file)
-      // What cannot be read rules nothing out.
+      // With an unreadable source nothing can be ruled out.
       expect(since.mayTrust('oss9', 22, 'ssh-ed25519', one.fingerprint)).toBe(false)
     })
 
@@ -166,7 +169,7 @@ describe('known_hosts', () => {
       expect(keys().judge('oss2', 22, two.blob).verdict).toBe('match')
     })
 
-    it('takes no fingerprint that is none', () => {
+    it('accepts no invalid fingerprint', () => {
       for (const bad of ['', 'SHA256:', one.fingerprint + '=', 'MD5:00', '<img src=x>']) {
         expect(store.trust('oss1', 22, 'ssh-ed25519', bad, 1).ok).toBe(false)
       }

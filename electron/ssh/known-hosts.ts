@@ -1,9 +1,9 @@
 /**
- * known_hosts as sshd(8) describes it, read and never written: plain and hashed names, `[host]:port`, wildcards, negation,
- * `@revoked`, `@cert-authority`.
+ * Reader of known_hosts as described in sshd(8), which is never written: plain and hashed names, `[host]:port`,
+ * wildcards, negation, `@revoked`, `@cert-authority`.
  *
- * What cannot be read closes the door instead of opening it: a file that is there and unreadable, and a revocation for this host
- * whose key makes no sense. Deviation from OpenSSH: a key known for the host's port 22 does not vouch for another port.
+ * Unreadable input fails closed: an existing file that cannot be read, and a revocation for this host whose key is not
+ * valid. Deviation from OpenSSH: a key known for the host's port 22 does not count for another port.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseHostKey } from './host-key.ts'
@@ -16,7 +16,7 @@ const LINE_BYTES = 32 << 10
 
 export interface KnownHostsFile {
   readonly path: string
-  /** A file that somebody named must be there; one of the defaults need not. */
+  /** A file that was named explicitly must exist; a default one need not. */
   readonly isRequired: boolean
 }
 
@@ -31,7 +31,7 @@ export interface KnownKey {
 
 export interface KnownKeys {
   readonly keys: readonly KnownKey[]
-  /** Why what is known may be incomplete: the host is then refused. */
+  /** Reasons why the known keys may be incomplete: the host is then refused. */
   readonly faults: readonly string[]
 }
 
@@ -60,7 +60,7 @@ function isHashOf(entry: string, name: string): boolean {
 const isFor = (names: string, name: string): boolean =>
   names.startsWith('|') ? isHashOf(names, name) : matchesList(names.toLowerCase().split(','), name) === 'yes'
 
-/** What one file's text has of a host. */
+/** Entries of a host in the text of one file. */
 export function knownKeysIn(text: string, where: string, host: string, port: number): KnownKeys {
   const name = hostAndPort(host, port)
   const keys: KnownKey[] = []
@@ -70,7 +70,7 @@ export function knownKeysIn(text: string, where: string, host: string, port: num
     at++
     const place = `${where}:${at}`
     if (raw.length > LINE_BYTES) {
-      // It may be about any host.
+      // The line may concern any host.
       faults.push(`${place} is longer than ${LINE_BYTES} bytes`)
       continue
     }
@@ -89,7 +89,9 @@ export function knownKeysIn(text: string, where: string, host: string, port: num
   return { keys, faults }
 }
 
-/** What the files have of a host, together. They are read anew each time: a line taken out counts at the next connection. */
+/**
+ * Entries of a host in all files. They are read each time, so that a removed line takes effect at the next connection.
+ */
 export function readKnownKeys(files: readonly KnownHostsFile[], host: string, port: number): KnownKeys {
   const keys: KnownKey[] = []
   const faults: string[] = []

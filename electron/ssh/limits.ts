@@ -1,30 +1,30 @@
-/** Bounds of a session: nothing that a server does, or does not do, goes on for ever. Times in ms. */
+/** Limits of a session: no action of a server, nor its silence, lasts forever. Times in ms. */
 import type { Backoff } from './backoff.ts'
 
 export interface SshLimits {
-  /** Name lookup and TCP. */
+  /** Name lookup and TCP connect. */
   readonly connectMs: number
-  /** From the first byte to agreed keys. */
+  /** From the first byte to completed key exchange. */
   readonly handshakeMs: number
   /** Without the time that a person takes for a passphrase, or to touch a key. */
   readonly authMs: number
   readonly keepaliveMs: number
-  /** Answers missed before the connection counts as lost. */
+  /** Missed answers before the connection counts as lost. */
   readonly keepaliveMisses: number
-  /** For a command that sets no time of its own. */
+  /** For a command without a deadline of its own. */
   readonly commandMs: number
   readonly stdoutBytes: number
   readonly stderrBytes: number
   /** Until the shell of the command channel has answered. */
   readonly shellMs: number
-  /** Before a shell that was too slow is tried again, with the time of a command. */
+  /** Wait before a shell that was too slow is retried, with the time of a command. */
   readonly shellAgain: Backoff
-  /** Channels of a connection at once; sshd allows 10. */
+  /** Concurrent channels of a connection; sshd allows 10. */
   readonly channels: number
-  /** Commands that may wait for their turn. */
+  /** Commands that may wait in the queue. */
   readonly waiting: number
   readonly backoff: Backoff
-  /** A connection that held for this long starts the backoff anew. */
+  /** A connection that lasted this long resets the backoff. */
   readonly stableMs: number
 }
 
@@ -45,5 +45,5 @@ export const LIMITS: SshLimits = {
   stableMs: 10_000,
 }
 
-/** Longest command line: Linux takes 128 KiB in one word. */
+/** Longest command line: Linux accepts 128 KiB in one argument. */
 export const COMMAND_BYTES = 120 << 10

@@ -1,6 +1,6 @@
 /**
- * Names that a session will use. Narrower than what OpenSSH takes: a name goes into file names (`%h`), messages and, on other
- * machines' command lines, into words, so it holds nothing that means something there.
+ * Valid names of a session. Stricter than OpenSSH: a name becomes part of file names (`%h`), messages and words of
+ * command lines on other machines, so it contains no character that is special there.
  */
 const HOST = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,252}$/
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/
@@ -14,6 +14,6 @@ export function parsePort(text: string): number | undefined {
   return port >= 1 && port <= 65535 ? port : undefined
 }
 
-/** A server's name as known_hosts and the trust store have it. */
+/** Name of a server as in known_hosts and the trust store. */
 export const hostAndPort = (host: string, port: number): string =>
   port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`

@@ -1,9 +1,9 @@
 /**
- * Patterns of ssh_config(5) and known_hosts: `*` any run of characters, `?` one character, and lists in which a negated
- * pattern that matches rules the whole list out.
+ * Patterns of ssh_config(5) and known_hosts: `*` any run of characters, `?` one character, and lists in which a
+ * matching negated pattern excludes the whole list.
  */
 
-/** In time O(pattern x text) whatever the pattern: a file is not to be able to stop the console. */
+/** Runs in O(pattern x text) for any pattern, so that no file can block the console. */
 export function matchesPattern(pattern: string, text: string): boolean {
   let p = 0
   let t = 0
@@ -25,7 +25,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return p === pattern.length
 }
 
-/** @returns `negated` when a pattern with `!` matches, whatever the others do. */
+/** @returns `negated` if a pattern with `!` matches, whatever the others do. */
 export function matchesList(patterns: readonly string[], text: string): 'yes' | 'no' | 'negated' {
   let found = false
   for (const pattern of patterns) {

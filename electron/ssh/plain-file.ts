@@ -1,4 +1,7 @@
-/** Small files that decide whom to trust: read whole, bounded, only plain files, and never one that others may write. */
+/**
+ * Reads small files that trust decisions rest on: whole, bounded, only plain files, and never one that others may
+ * write.
+ */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 export type FileRead =
@@ -6,7 +9,7 @@ export type FileRead =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable'; readonly why: string }
 
-/** others-cannot-write: of settings; others-cannot-read: of private keys. Systems without modes are not asked. */
+/** others-cannot-write: for settings; others-cannot-read: for private keys. Not checked on systems without modes. */
 export type FileGuard = 'none' | 'others-cannot-write' | 'others-cannot-read'
 
 const GUARD_BITS: Readonly<Record<FileGuard, number>> = {
@@ -15,12 +18,12 @@ const GUARD_BITS: Readonly<Record<FileGuard, number>> = {
   'others-cannot-read': 0o077,
 }
 
-/** absent is a file that is not there; a folder in the way, or no right to look, is unreadable. */
+/** Reads a file. absent: no such file; a directory in its path, or missing permission, counts as unreadable. */
 export function readPlainFile(path: string, maxBytes: number, guard: FileGuard = 'none'): FileRead {
   const unreadable = (why: string): FileRead => ({ kind: 'unreadable', why })
   let fd
   try {
-    // A FIFO without a writer must not stop the console.
+    // A FIFO without a writer must not block the console.
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   } catch (e) {
     if (e instanceof Error && 'code' in e && e.code === 'ENOENT') return { kind: 'absent' }
@@ -36,7 +39,7 @@ export function readPlainFile(path: string, maxBytes: number, guard: FileGuard =
         return unreadable(`others may ${guard === 'others-cannot-read' ? 'read' : 'write'} it (mode ${mode})`)
       }
       const own = process.getuid?.()
-      if (guard !== 'none' && stat.uid !== own && stat.uid !== 0) return unreadable('it belongs to somebody else')
+      if (guard !== 'none' && stat.uid !== own && stat.uid !== 0) return unreadable('it belongs to another user')
     }
     const bytes = Buffer.alloc(stat.size + 1)
     let length = 0

@@ -1,20 +1,20 @@
 /**
- * Private keys in files: their public half without a passphrase, and unlocked keys kept in memory for as long as the console
- * runs.
+ * Private keys in files: their public half without a passphrase, and unlocked keys kept in memory as long as the
+ * console runs.
  */
 import ssh2, { type ParsedKey } from 'ssh2'
 import { wireStrings } from './host-key.ts'
 import { plainLine } from './failures.ts'
 import { readPlainFile } from './plain-file.ts'
 
-// Node finds few of the names that this CommonJS module exports.
+// Node detects only few of the names that this CommonJS module exports.
 const { utils } = ssh2
 
 const KEY_BYTES = 64 << 10
 const TRIES = 3
 const MAGIC = 'openssh-key-v1\0'
 
-/** Kinds of keys that are offered: what the console's own signatures are good enough for. */
+/** Offered key types: those for which the console has sufficiently strong signatures. */
 const OFFERED_TYPES: readonly string[] = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -25,23 +25,21 @@ const OFFERED_TYPES: readonly string[] = [
 
 export interface PassphraseRequest {
   readonly file: string
-  /** From 1; the one before was wrong. */
+  /** From 1; the previous ones were wrong. */
   readonly attempt: number
 }
 
-/**
- * Asks the person. The bytes are zeroed by the receiver once they were used; undefined: not today.
- */
+/** Asks the user. The receiver zeroes the bytes after use; undefined: skip this key. */
 export type AskPassphrase = (request: PassphraseRequest) => Promise<Buffer | undefined>
 
-/** The public half that an identity names, and whether the file has the private one. */
+/** Public half of an identity, and whether the file has the private one. */
 export interface Identity {
   readonly file: string
   readonly blob: Buffer
   readonly hasPrivate: boolean
 }
 
-/** The public key that an OpenSSH private key file has in the clear, encrypted or not. */
+/** Public key that an OpenSSH private key file contains in the clear, encrypted or not. */
 export function publicBlobOf(pem: string): Buffer | undefined {
   const m = /-----BEGIN OPENSSH PRIVATE KEY-----([\sA-Za-z0-9+/=]+)-----END OPENSSH PRIVATE KEY-----/.exec(pem)
   const bytes = Buffer.from(m?.[1] ?? '', 'base64')
@@ -58,7 +56,7 @@ function parsePublic(text: string | Buffer): Buffer | undefined {
   return key instanceof Error || !OFFERED_TYPES.includes(key.type) ? undefined : key.getPublicSSH()
 }
 
-/** @returns a reason where the identity cannot be offered; undefined where there is nothing. */
+/** @returns reason if the identity cannot be offered; undefined if there is no such file. */
 export function readIdentity(file: string): Identity | string | undefined {
   const read = readPlainFile(file, KEY_BYTES, 'others-cannot-read')
   const text = read.kind === 'read' ? read.bytes.toString('latin1') : ''
@@ -67,13 +65,13 @@ export function readIdentity(file: string): Identity | string | undefined {
     if (blob) return { file, blob, hasPrivate: true }
     return `${file}: it is encrypted in an old format, or of an unknown one; \`ssh-keygen -p -f\` rewrites it`
   }
-  // A public file stands for a key that the agent holds, and may be readable to all.
+  // A public key file refers to a key that the agent holds, and may be readable to all.
   const own = readPlainFile(file, KEY_BYTES)
   const blob =
     (own.kind === 'read' && !own.bytes.includes('PRIVATE KEY-----') && parsePublic(own.bytes)) || publicBeside(file)
   if (blob) return { file, blob, hasPrivate: false }
   if (read.kind === 'unreadable') return `${file}: ${read.why}`
-  return read.kind === 'absent' ? undefined : `${file}: it is no key`
+  return read.kind === 'absent' ? undefined : `${file}: it is not a key`
 }
 
 function publicBeside(file: string): Buffer | undefined {
@@ -81,7 +79,10 @@ function publicBeside(file: string): Buffer | undefined {
   return read.kind === 'read' ? parsePublic(read.bytes) : undefined
 }
 
-/** Unlocked keys by file. One for the whole console: a passphrase is asked once, by whichever server wants the key first. */
+/**
+ * Unlocked keys by file. One for the whole console: a passphrase is requested once, for the first server that needs the
+ * key.
+ */
 export class KeyRing {
   readonly #ask: AskPassphrase | undefined
   readonly #keys = new Map<string, ParsedKey>()
@@ -91,12 +92,12 @@ export class KeyRing {
     this.#ask = ask
   }
 
-  /** Whether using the key means asking a person first. */
+  /** True if using the key requires a passphrase. */
   isLocked(file: string): boolean {
     return !this.#keys.has(file)
   }
 
-  /** @returns the key, or why it cannot be used. */
+  /** @returns key, or the reason why it cannot be used. */
   async unlock(file: string): Promise<ParsedKey | string> {
     const known = this.#keys.get(file)
     if (known) return known
@@ -117,7 +118,7 @@ export class KeyRing {
       const open = utils.parseKey(read.bytes)
       if (!(open instanceof Error)) return this.#keep(file, open)
       if (!/no passphrase given/.test(open.message)) return `${file}: ${plainLine(open.message)}`
-      if (!this.#ask) return `${file}: it needs a passphrase, and there is nobody to ask`
+      if (!this.#ask) return `${file}: it needs a passphrase, and no prompt is available`
       for (let attempt = 1; attempt <= TRIES; attempt++) {
         const passphrase = await this.#ask({ file, attempt })
         if (passphrase === undefined) return `${file}: no passphrase was given`

@@ -1,4 +1,4 @@
-/** The byte stream to a server: TCP from here, or a channel through a server that is connected already. */
+/** Byte stream to a server: TCP from here, or a channel through a server that is already connected. */
 import { formatTimeout } from '#core/base/figure-text.ts'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -11,7 +11,7 @@ const failed = (code: SshCode, what: string, why: string): SshResult<never> => f
 
 const late = (ms: number): string => `no answer for ${formatTimeout(ms)}`
 
-/** @param signal  gives up at once. */
+/** @param signal  aborts immediately. */
 export function reachByTcp(
   host: string,
   port: number,
@@ -28,7 +28,7 @@ export function reachByTcp(
       signal.removeEventListener('abort', abort)
       socket.off('error', refuse)
       if (!result.ok) {
-        // An error after this one has nobody to go to.
+        // No listener is left for later errors.
         socket.on('error', () => undefined)
         socket.destroy()
       }
@@ -38,9 +38,9 @@ export function reachByTcp(
       end(
         isFound
           ? failed('SSH_TCP', `${host}:${port} cannot be reached`, plainLine(e.message))
-          : failed('SSH_DNS', `The name ${host} leads nowhere`, plainLine(e.message)),
+          : failed('SSH_DNS', `The name ${host} cannot be resolved`, plainLine(e.message)),
       )
-    const abort = (): void => end(failed('SSH_CANCELLED', `Connecting to ${host} was given up`, 'it was stopped'))
+    const abort = (): void => end(failed('SSH_CANCELLED', `Connecting to ${host} was canceled`, 'it was stopped'))
     const timer = setTimeout(
       () => end(failed('SSH_TIMEOUT', `${host}:${port} cannot be reached`, late(timeoutMs))),
       timeoutMs,
@@ -57,7 +57,7 @@ export function reachByTcp(
   })
 }
 
-/** A direct-tcpip channel, the only kind of forwarding there is here. */
+/** Opens a direct-tcpip channel, the only kind of forwarding used here. */
 export function reachThrough(
   jump: Client,
   jumpName: string,

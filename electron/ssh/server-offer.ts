@@ -1,6 +1,6 @@
 /**
- * What a server says in the clear before keys are exchanged (RFC 4253 4.2, 7.1): its version and the algorithms that it offers.
- * Read beside ssh2, which does not tell why nothing could be agreed on, nor whether key exchange is strict.
+ * Cleartext of a server before key exchange (RFC 4253 4.2, 7.1): its version and the algorithms that it offers. Parsed
+ * beside ssh2, which reports neither why negotiation failed nor whether key exchange is strict.
  */
 const CLEAR_BYTES = 64 << 10
 const KEXINIT = 20
@@ -21,7 +21,7 @@ export interface OfferedLists {
 export class ServerOffer {
   #bytes: Buffer = Buffer.alloc(0)
   #isDone = false
-  /** `OpenSSH_9.2p1 Debian-2`; undefined until the server said it. */
+  /** `OpenSSH_9.2p1 Debian-2`; undefined until received. */
   software: string | undefined
   lists: OfferedLists | undefined
 
@@ -29,7 +29,7 @@ export class ServerOffer {
     return this.lists?.kex.includes(STRICT) ?? false
   }
 
-  /** @returns whether more is wanted. */
+  /** @returns true while more bytes are needed. */
   push(chunk: Buffer): boolean {
     if (this.#isDone) return false
     this.#bytes = Buffer.concat([this.#bytes, chunk])
@@ -38,7 +38,7 @@ export class ServerOffer {
     return !this.#isDone
   }
 
-  /** @returns whether there is nothing more to learn. */
+  /** @returns true when complete. */
   #read(): boolean {
     const bytes = this.#bytes
     let at = 0

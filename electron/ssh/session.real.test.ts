@@ -25,7 +25,7 @@ describe.skipIf(noSshd !== '')('a session with a real sshd', () => {
   afterEach(stopSessions)
   const open = () => sessionOf(knowing(sshd.knownLines()), endpointOf(sshd.port, [key]))
 
-  it('connects, says what was agreed on, and runs commands', async () => {
+  it('connects, reports the negotiated algorithms, and runs commands', async () => {
     const session = open()
     const seen: SessionState[] = []
     session.onState((s) => seen.push(s))

@@ -1,9 +1,9 @@
 /**
- * One server, connected for as long as it is wanted: connects, keeps the connection alive, comes back after a loss with growing
- * waits, and stops at what only a person can settle (host key, user, algorithms).
+ * Session to one server: connects, keeps the connection alive, reconnects after a loss with growing waits, and stops at
+ * failures that only a person can resolve (host key, user, algorithms).
  *
- * The host keys are the first argument because there is no session without them. A jump host is a session too, shared by all that
- * go through it and verified under its own name.
+ * The host keys are the first argument because there is no session without them. A jump host is a session too, shared
+ * by all that go through it and verified under its own name.
  */
 import type { Client } from 'ssh2'
 import { fail, ok } from '#core/base/result.ts'
@@ -23,12 +23,12 @@ export interface SessionParts {
   readonly ring: KeyRing
   /** SSH_AUTH_SOCK. */
   readonly agentSocket?: string | undefined
-  /** Uniform in [0, 1): spreads the waits of many consoles. */
+  /** Uniform in [0, 1): jitter of the waits. */
   readonly random: () => number
   readonly limits?: SshLimits | undefined
-  /** The jump host to go through. */
+  /** Session of the jump host. */
   readonly via?: Session | undefined
-  /** Whether to come back by itself after a loss; a command that runs once does not. */
+  /** Reconnects automatically after a loss; not set by a command that runs once. */
   readonly comesBack?: boolean | undefined
   /** Unix ms. */
   readonly now?: (() => number) | undefined
@@ -47,7 +47,7 @@ export class Session {
   readonly #parts: SessionParts
   readonly #limits: SshLimits
   readonly #listeners = new Set<(state: SessionState) => void>()
-  /** Sessions that go through this one. */
+  /** Sessions that use this one as jump host. */
   readonly #through = new Set<Session>()
   #state: SessionState = { kind: 'idle' }
   #live: Live | undefined
@@ -68,17 +68,17 @@ export class Session {
     return this.#state
   }
 
-  /** @returns a function that stops telling. */
+  /** @returns function that removes the listener. */
   onState(listener: (state: SessionState) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
   /**
-   * Connects, or waits for the attempt that is under way. After a failure that may pass by itself the session goes on trying until
-   * it is stopped; a refusal waits for the next call.
+   * Connects, or waits for the attempt in progress. After a transient failure the session keeps trying until it is
+   * stopped; after a refusal it waits for the next call.
    *
-   * @returns what came of this attempt.
+   * @returns result of this attempt.
    */
   connect(): Promise<SshResult<Connected>> {
     this.#isWanted = true
@@ -86,17 +86,17 @@ export class Session {
     return this.#begin()
   }
 
-  /** In the command channel; waits for its turn. Failures: see failures.ts. */
+  /** Runs in the command channel, in queue order. Failures: see failures.ts. */
   run(command: string, options?: CommandOptions): Promise<SshResult<ExecResult>> {
     return this.#live ? this.#live.commands.run(command, options) : Promise.resolve(this.#notConnected())
   }
 
-  /** On a channel of its own, beside other commands. */
+  /** Runs on a channel of its own, concurrently. */
   exec(command: string, options?: CommandOptions): Promise<SshResult<ExecResult>> {
     return this.#live ? this.#live.commands.exec(command, options) : Promise.resolve(this.#notConnected())
   }
 
-  /** Ends the connection and all attempts. Jump hosts go with the last session through them. */
+  /** Ends the connection and all attempts. Jump hosts are closed with the last session through them. */
   stop(): void {
     this.#isWanted = false
     this.#close()
@@ -105,12 +105,12 @@ export class Session {
     this.#parts.via?.leave(this)
   }
 
-  /** For sessions that go through this one. */
+  /** Client for a session that uses this one as jump host. */
   async enter(who: Session): Promise<SshResult<Client>> {
     this.#through.add(who)
     const { state } = this
     if (state.kind === 'refused') return fail(state.failure)
-    // Many sessions go through one server; it is not asked more often than by itself.
+    // Many sessions may use one jump host; they do not cause extra attempts.
     if (state.kind === 'lost' && this.#now() < this.#dueMs) return fail(state.failure)
     const connected = await this.#begin()
     if (!connected.ok) return connected
@@ -152,7 +152,7 @@ export class Session {
     const abort = new AbortController()
     this.#abort = abort
     const attempt = this.#try(abort.signal).then((result) => {
-      // A stopped attempt is nobody's any more; there may be another one already.
+      // A stopped attempt must not change the state; another one may already be running.
       if (!abort.signal.aborted) {
         this.#attempt = undefined
         if (!result.ok) this.#failed(result.error)
@@ -181,7 +181,7 @@ export class Session {
     const authenticated = await this.#authenticate(onStep, signal)
     if (!authenticated.ok) return authenticated
     const { client } = authenticated.value
-    // From here on a loss can come at any time.
+    // From here on the connection may be lost at any time.
     const loss = new Promise<string>((resolve) => {
       client.on('error', (e) => resolve(plainLine(e.message)))
       client.on('close', () => resolve('the connection was closed'))
@@ -231,7 +231,7 @@ export class Session {
       hostKey,
       offered,
       steps,
-      // A shell that was slow to start may come later.
+      // A shell that was slow to start may become available later.
       get commands() {
         return commands.mode
       },

@@ -1,9 +1,9 @@
-/** All sessions of a console: one connection a server, jump hosts shared. */
+/** All sessions of a console: one connection per server, shared jump hosts. */
 import type { SshEndpoint } from './config.ts'
 import { Session, type SessionParts } from './session.ts'
 import type { HostKeys } from './verdict.ts'
 
-/** Another key, or other known hosts, is another way in: it is tried on a connection of its own. */
+/** Another identity, or other known hosts, gets a connection of its own. */
 const keyOf = (e: SshEndpoint): string =>
   JSON.stringify(
     [...e.jumps, e].map((hop) => [
@@ -24,7 +24,7 @@ export class Sessions {
     this.#parts = parts
   }
 
-  /** The session of a server, the same one for the same way there; not connected yet when it is new. */
+  /** Session of a server, shared by equal endpoints; a new one is not connected yet. */
   to(endpoint: SshEndpoint): Session {
     const key = keyOf(endpoint)
     const known = this.#sessions.get(key)

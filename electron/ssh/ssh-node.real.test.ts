@@ -1,11 +1,11 @@
-/** A session that is lost: the same failure from the session through the node and `ask` to what the window shows of a commit. */
+/** Lost session: the same failure from the session through the node and `ask` to the commit shown in the window. */
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { formatReason } from '#core/base/result.ts'
 import { endpointOf, knowing, sessionOf, stopSessions } from '#tests/kits/electron/ssh/console.ts'
 import { makeKey, noSshd, publicHalf, scratch, startSshd, type Sshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { commit, ruleService, stage, type Around } from '../../tests/node/rule-service.ts'
-import { ask } from '../enforce/ask.ts'
+import { ask } from '../enforce/send-command.ts'
 import { accepted } from '../host/implementation.ts'
 import { stagedFrame } from '../host/views/rules/staged.ts'
 import type { Session } from './session.ts'
@@ -68,9 +68,9 @@ describe.skipIf(noSshd !== '')('a lost session', () => {
         return node.exec(command)
       },
     })
-    const { desk } = await ruleService({ around })
-    stage(desk, CAP)
-    const { nodes } = accepted(await commit(desk))
+    const { service } = await ruleService({ around })
+    stage(service, CAP)
+    const { nodes } = accepted(await commit(service))
     const failed = await session.run('true')
     const why = failed.ok ? '' : formatReason(failed.error)
     expect(why).toMatch(/^127\.0\.0\.1 is not connected: \S/)
@@ -79,6 +79,6 @@ describe.skipIf(noSshd !== '')('a lost session', () => {
       { host: 'oss01', state: 'unknown', detail },
       { host: 'oss02', state: 'not sent' },
     ])
-    expect(stagedFrame(desk, { service: 'ost_io' }, 1).commit?.nodes[0]).toMatchObject({ host: 'oss01', detail })
+    expect(stagedFrame(service, { service: 'ost_io' }, 1).commit?.nodes[0]).toMatchObject({ host: 'oss01', detail })
   })
 })

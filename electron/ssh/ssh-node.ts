@@ -1,4 +1,4 @@
-/** A server of a cluster as everything above knows it: a shell. */
+/** Server of a cluster reached by SSH. */
 import type { ExecResult, NodeConnection } from '../base/connection.ts'
 import type { SshResult } from './failures.ts'
 import type { Session } from './session.ts'
@@ -8,14 +8,14 @@ export class SshNode implements NodeConnection {
   readonly roles: NodeConnection['roles']
   readonly session: Session
 
-  /** @param host  the name that the cluster has for it; several nodes may share an address. */
+  /** @param host  name of the server in the cluster; several nodes may share an address. */
   constructor(host: string, roles: NodeConnection['roles'], session: Session) {
     this.host = host
     this.roles = roles
     this.session = session
   }
 
-  /** Failures: those of the session when the node cannot be reached, or when how the command ended is not known. */
+  /** Failures: those of the session if the node cannot be reached, or if the outcome of the command is unknown. */
   exec(command: string): Promise<SshResult<ExecResult>> {
     return this.session.run(command)
   }

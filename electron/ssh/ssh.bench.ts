@@ -1,9 +1,9 @@
 /**
- * One command on a real sshd on loopback, p50 of many one after another: in the framed channel, by a channel of its own, and by one
- * `ssh` process per command, in the same run.
+ * One command on a real sshd on loopback, p50 of many in sequence: in the framed channel, by a channel of its own, and
+ * by one `ssh` process per command, in the same run.
  *
- * `ssh.channel` beside `ssh` per command; `ssh.exec` likewise; `ssh.channel-exec`: the framed channel beside an SSH exec as ssh2 does
- * it, which is what the channel has to beat.
+ * `ssh.channel` against `ssh` per command; `ssh.exec` likewise; `ssh.channel-exec`: the framed channel against an ssh2
+ * exec, which it has to beat.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ async function make(): Promise<Parts> {
 
 let idle: NodeJS.Timeout | undefined
 
-/** The parts, which go when nobody has asked for them for a while: a bench is not told when it is the last. */
+/** Shared parts, stopped after some idle time: a bench does not know whether it is the last. */
 function get(): Promise<Parts> {
   clearTimeout(idle)
   idle = setTimeout(() => {
@@ -104,17 +104,29 @@ export const benches: readonly Bench[] =
   noSshd === ''
     ? [
         {
-          ...{ id: 'ssh.channel', unit: 'ms', run: channel, baseline: processes, beside: 'one ssh process a command' },
+          id: 'ssh.channel',
+          unit: 'ms',
+          run: channel,
+          baseline: processes,
+          beside: 'one ssh process a command',
           note: 'a command in the framed channel of an open session',
           limit: 'a shell on the server starts the command; the rest is one turn over loopback',
         },
         {
-          ...{ id: 'ssh.exec', unit: 'ms', run: exec, baseline: processes, beside: 'one ssh process a command' },
+          id: 'ssh.exec',
+          unit: 'ms',
+          run: exec,
+          baseline: processes,
+          beside: 'one ssh process a command',
           note: 'a command in a channel of its own in an open session',
           limit: 'a channel is opened and closed, and the server starts a shell for it',
         },
         {
-          ...{ id: 'ssh.channel-exec', unit: 'ms', run: channel, baseline: exec, beside: 'one SSH exec a command' },
+          id: 'ssh.channel-exec',
+          unit: 'ms',
+          run: channel,
+          baseline: exec,
+          beside: 'one SSH exec a command',
           note: 'the framed channel again',
         },
       ]

@@ -1,4 +1,4 @@
-/** What a session is doing, as values that a window can show. Instants in Unix ms. */
+/** State of a session, as values that a window can show. Times in Unix ms. */
 import type { Negotiated } from './algorithms.ts'
 import type { SshFailure } from './failures.ts'
 import type { Offered } from './identities.ts'
@@ -11,15 +11,15 @@ export interface StepTime {
   readonly tookMs: number
 }
 
-/** What is known of a connection that stands. */
+/** Properties of an established connection. */
 export interface Connected {
-  /** As the server names itself; printable, bounded. */
+  /** Version string of the server; printable, bounded. */
   readonly software: string
   readonly negotiated: Negotiated
   readonly hostKey: HostKeyReport
   readonly offered: readonly Offered[]
   readonly steps: readonly StepTime[]
-  /** How commands run, and where not in the channel, why not. */
+  /** Mode of running commands; with `exec`, the reason why the channel is not used. */
   readonly commands: { readonly mode: 'channel' } | { readonly mode: 'exec'; readonly why: string }
 }
 
@@ -27,14 +27,14 @@ export type SessionState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting'; readonly step: Step; readonly attempt: number; readonly done: readonly StepTime[] }
   | { readonly kind: 'connected'; readonly sinceMs: number; readonly connected: Connected }
-  /** retryAtMs undefined: nobody tries again by itself. */
+  /** retryAtMs undefined: no automatic retry. */
   | {
       readonly kind: 'lost'
       readonly failure: SshFailure
       readonly sinceMs: number
       readonly retryAtMs: number | undefined
-      /** Attempts that failed in a row; absent where nobody tries again. */
+      /** Consecutive failed attempts; absent without automatic retry. */
       readonly retry?: { readonly attempt: number; readonly baseMs: number; readonly mostMs: number } | undefined
     }
-  /** A person has to do something first; failure.hostKey has the fingerprint to compare. */
+  /** Requires action by a person; failure.hostKey has the fingerprint to compare. */
   | { readonly kind: 'refused'; readonly failure: SshFailure; readonly sinceMs: number }

@@ -89,7 +89,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       expect(r.log).not.toMatch(/user|publickey/i)
     })
 
-    it('that cannot be read: nobody is known', async () => {
+    it('that cannot be read: no host is known', async () => {
       expect(await attempt(new HostKeys({ knownHosts: [{ path: folder, isRequired: false }] }))).toMatchObject({
         code: 'SSH_HOST_KEY_UNREADABLE',
         exit: 3,
@@ -122,7 +122,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       })
     })
 
-    it('of another server at a known address: it is asked for nothing, and told nothing', async () => {
+    it('of another server at a known address: nothing is requested from it or sent to it', async () => {
       const server = await scriptedServer({ hostKey: at('old') })
       const r = await sessionOf(knowing(known(server.port)), endpointOf(server.port, [at('id')])).connect()
       expect(r).toMatchObject({ ok: false, error: { code: 'SSH_HOST_KEY_CHANGED' } })
@@ -154,7 +154,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       server.stop()
     })
 
-    it('AES-CTR goes with encrypt-then-MAC, and is said so', async () => {
+    it('AES-CTR is used with encrypt-then-MAC, and reported so', async () => {
       const server = await scriptedServer({ hostKey: at('host'), algorithms: { cipher: ['aes256-ctr'] } })
       const r = await sessionOf(knowing(known(server.port)), endpointOf(server.port, [at('id')])).connect()
       expect(r).toMatchObject({
@@ -164,7 +164,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       server.stop()
     })
 
-    it('a key exchanged anew is checked again, and the session goes on', async () => {
+    it('rekeying checks the host key again, and the session continues', async () => {
       let client: Connection | undefined
       const server = await scriptedServer({ hostKey: at('host'), onConnection: (c) => (client = c) })
       const session = sessionOf(knowing(known(server.port)), endpointOf(server.port, [at('id')]))
@@ -210,12 +210,12 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       return r.ok ? 'connected' : r.error.code
     }
 
-    it('nobody listens', async () => expect(await failing(await freePort())).toBe('SSH_TCP'))
+    it('no listener', async () => expect(await failing(await freePort())).toBe('SSH_TCP'))
 
     it('a name that leads nowhere', async () =>
       expect(await failing(22, { host: 'no-such-host.invalid' })).toMatch(/SSH_(DNS|TIMEOUT)/))
 
-    it('stalled: it takes the connection and says nothing', async () => {
+    it('stalled: it accepts the connection and sends nothing', async () => {
       const raw = await rawServer(() => undefined)
       expect(await failing(raw.port)).toBe('SSH_TIMEOUT')
       raw.stop()
@@ -249,7 +249,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       raw.stop()
     })
 
-    it('no SSH at all: what it says goes nowhere unread', async () => {
+    it('no SSH at all: the connection fails', async () => {
       const raw = await rawServer((s) => s.write('HTTP/1.1 400 \x1b[31m<img src=x onerror=alert(1)>\r\n\r\n'))
       expect(await failing(raw.port)).toMatch(/SSH_(HANDSHAKE|TIMEOUT|LOST)/)
       raw.stop()
@@ -285,7 +285,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
   })
 
   describe('after a loss', () => {
-    it('comes back by itself, and says when it will try', async () => {
+    it('reconnects automatically, and shows the time of the next attempt', async () => {
       const session = sessionOf(knowing(known(sshd.port)), endpointOf(sshd.port, [at('id')]), { comesBack: true })
       expect((await session.connect()).ok).toBe(true)
       const lost = until(session, 'lost')
@@ -297,7 +297,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       expect(await session.run('echo back')).toMatchObject({ ok: true, value: { stdout: 'back\n' } })
     })
 
-    it('goes on trying a server that is away, until it is stopped', async () => {
+    it('keeps trying a server that is away, until it is stopped', async () => {
       const raw = await rawServer((s) => s.destroy())
       const session = sessionOf(knowing(''), endpointOf(raw.port, [at('id')]), {
         comesBack: true,
@@ -370,7 +370,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       third.stop()
     })
 
-    it('a jump host in the middle that is not the known one stops everything, and says which one', async () => {
+    it('a jump host in the middle that is not the known one stops everything, and is named', async () => {
       const { sessions, endpoint } = open(known(sshd.port, at('old')) + known(both.port), [sshd.port, both.port])
       const session = sessions.to(endpoint)
       expect(await session.connect()).toMatchObject({
@@ -395,7 +395,8 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       const { sessions, endpoint } = open(text, [sshd.port, both.port])
       const logins = (): number => (sshd.log().match(/Accepted publickey/g) ?? []).length
       const before = logins()
-      const [one, other] = [sessions.to(endpoint), sessions.to({ ...endpoint, host: 'localhost' })]
+      const one = sessions.to(endpoint)
+      const other = sessions.to({ ...endpoint, host: 'localhost' })
       expect(sessions.to(endpoint)).toBe(one)
       const connected = await Promise.all([one.connect(), other.connect(), one.connect()])
       expect(connected.map((r) => r.ok)).toEqual([true, true, true])
@@ -422,7 +423,7 @@ describe.skipIf(noSshd !== '')('the way to a server', () => {
       way.stop()
     })
 
-    it('that may not go on to the server is said as such', async () => {
+    it('that may not connect to the server is reported as such', async () => {
       const closed = await startSshd({
         authorized: [publicHalf(at('id'))],
         hostKeys: [at('host')],

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { weakAgreement } from './algorithms.ts'
+import { weakAlgorithms } from './algorithms.ts'
 import { backoffMs } from './backoff.ts'
 
 it('CVE-2023-48795: chacha20 without strict key exchange is refused', () => {
   const agreed = { kex: 'curve25519-sha256', hostKey: 'ssh-ed25519', mac: 'implicit' }
   const chacha = { ...agreed, cipher: 'chacha20-poly1305@openssh.com' }
-  expect(weakAgreement({ ...chacha, isStrict: false })).toContain('CVE-2023-48795')
-  expect(weakAgreement({ ...chacha, isStrict: true })).toBeUndefined()
-  expect(weakAgreement({ ...agreed, cipher: 'aes128-gcm@openssh.com', isStrict: false })).toBeUndefined()
+  expect(weakAlgorithms({ ...chacha, isStrict: false })).toContain('CVE-2023-48795')
+  expect(weakAlgorithms({ ...chacha, isStrict: true })).toBeUndefined()
+  expect(weakAlgorithms({ ...agreed, cipher: 'aes128-gcm@openssh.com', isStrict: false })).toBeUndefined()
 })
 
 it('waits after a loss grow and are spread', () => {

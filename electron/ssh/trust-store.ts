@@ -1,16 +1,16 @@
 /**
- * Host keys that a person vouched for on this machine: SHA256 fingerprints by `host`, `[host]:port` and key type. Not synchronised,
- * not exported, and apart from ~/.ssh/known_hosts, which is never written.
+ * Host keys that a person trusted on this machine: SHA256 fingerprints by `host`, `[host]:port` and key type. Not
+ * synchronized, not exported, and apart from ~/.ssh/known_hosts, which is never written.
  *
- * Its file is written whole or not at all, for its owner only. A damaged one, a newer one or one that others may write is refused and
- * left as it is: forgetting everything would turn a changed key into an unknown one.
+ * Its file is replaced atomically, readable by its owner only. A damaged or newer one, or one that others may write, is
+ * refused and not changed: starting empty would turn a changed key into an unknown one.
  */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
 import { fail, ok } from '#core/base/result.ts'
-import { whyNot } from '../files/faults.ts'
-import { writeWhole } from '../files/whole-file.ts'
+import { fileErrorText } from '../files/faults.ts'
+import { writeFileAtomic } from '../files/atomic-file.ts'
 import type { SshResult } from './failures.ts'
 import { isFingerprint } from './host-key.ts'
 import { hostAndPort } from './names.ts'
@@ -38,7 +38,7 @@ export class TrustStore {
     this.path = path
   }
 
-  /** All of it, or why it cannot be read. */
+  /** Reads all keys, or returns why they cannot be read. */
   read(): SshResult<readonly TrustedKey[]> {
     const read = readPlainFile(this.path, FILE_BYTES, 'others-cannot-write')
     if (read.kind === 'absent') return ok([])
@@ -54,8 +54,8 @@ export class TrustStore {
   }
 
   /**
-   * Adds one key of a server; there may be one of each type, and another one of that type is refused: it is forgotten first. Whether a
-   * person may do so is the verdict's affair.
+   * Adds one key of a server; one of each type is allowed, and another one of a known type is refused: it must be
+   * removed first. The verdict decides whether a key may be trusted at all.
    */
   trust(host: string, port: number, type: string, fingerprint: string, nowMs: number): SshResult<undefined> {
     const name = hostAndPort(host, port)
@@ -70,7 +70,7 @@ export class TrustStore {
     return there ? ok(undefined) : this.#rewrite((all) => [...all, added.data])
   }
 
-  /** Forgets a server: the way to take a new key after the old one was replaced on purpose. */
+  /** Removes a server, so that a new key can be accepted after the old one was replaced on purpose. */
   forget(host: string, port: number): SshResult<undefined> {
     const name = hostAndPort(host, port)
     return this.#rewrite((keys) => keys.filter((k) => k.name !== name))
@@ -82,15 +82,15 @@ export class TrustStore {
     const text = `${JSON.stringify({ version: VERSION, keys: change(keys.value) }, null, 2)}\n`
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-      writeWhole(this.path, text)
+      writeFileAtomic(this.path, text)
       return ok(undefined)
     } catch (e) {
-      return this.#fault('cannot be written', whyNot(e))
+      return this.#fault('cannot be written', fileErrorText(e))
     }
   }
 
   #fault(what: string, why: string): SshResult<never> {
-    const next = 'Put it right, or move it away and look at the fingerprints again.'
+    const next = 'Fix it, or move it away and check the fingerprints again.'
     return fail({ code: 'SSH_TRUST_STORE', what: `The trust store ${this.path} ${what}`, why, next })
   }
 }

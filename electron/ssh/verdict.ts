@@ -1,13 +1,14 @@
 /**
- * Whether a server is the one it says it is, decided from its public key before anything of the user is sent.
+ * Verdict on the identity of a server, decided from its public key before anything of the user is sent.
  *
  * | verdict | when | can a person accept it |
  * |---|---|---|
  * | match | a source has exactly this key | |
- * | unknown | no source has a key of the host; a line of a certificate authority alone counts as none | yes, after comparing |
+ * | unknown | no source has a key of the host; a line of a certificate authority alone counts as none | yes, after
+ * comparing |
  * | other-type | the host is known by keys of other types only | yes, after comparing |
  * | changed | a source has another key of this type, and none has this one | no |
- * | revoked | a source revokes this key, whatever the others say | no |
+ * | revoked | a source revokes this key, whatever the others have | no |
  * | weak | RSA below 2048 bits | no |
  * | unreadable | a source cannot be read, so nothing can be ruled out | no |
  */
@@ -21,7 +22,7 @@ import type { TrustStore } from './trust-store.ts'
 export interface HostKeySources {
   readonly knownHosts: readonly KnownHostsFile[]
   readonly store?: TrustStore | undefined
-  /** Fingerprints that somebody vouches for on this run (`--trust`); they do not overrule a changed or revoked key. */
+  /** Fingerprints trusted for this run (`--trust`); they do not override a changed or revoked key. */
   readonly trusted?: readonly string[] | undefined
 }
 
@@ -30,7 +31,7 @@ interface Known {
   readonly faults: readonly string[]
 }
 
-/** The one place that says yes to a host key. A session cannot be made without it. */
+/** The only place that accepts a host key. A session cannot be made without it. */
 export class HostKeys {
   readonly #sources: HostKeySources
 
@@ -38,7 +39,7 @@ export class HostKeys {
     this.#sources = sources
   }
 
-  /** With further files for one host (UserKnownHostsFile). */
+  /** Copy with additional files for one host (UserKnownHostsFile). */
   withKnownHosts(files: readonly KnownHostsFile[]): HostKeys {
     return new HostKeys({ ...this.#sources, knownHosts: [...this.#sources.knownHosts, ...files] })
   }
@@ -56,7 +57,9 @@ export class HostKeys {
     return { keys: [...fromFiles.keys, ...own], faults: fromFiles.faults }
   }
 
-  /** Types of keys that the host is known by: they are asked for first, or a known server would look like an unknown one. */
+  /**
+   * Key types that the host is known by: they are requested first, or a known server would look like an unknown one.
+   */
   knownTypes(host: string, port: number): readonly string[] {
     const keys = this.#known(host, port).keys.filter((k) => k.kind === 'key')
     return [...new Set(keys.map((k) => k.type))]
@@ -90,8 +93,8 @@ export class HostKeys {
   }
 
   /**
-   * Whether a person may take a key now that a server showed before: since then another one may have become known, or this one may have
-   * been revoked, and then it is a changed key.
+   * True if a person may accept now a key that a server presented before: since then another one may have become known,
+   * or this one may have been revoked, and then it is a changed key.
    */
   mayTrust(host: string, port: number, type: string, fingerprint: string): boolean {
     const { keys, faults } = this.#known(host, port)
@@ -110,17 +113,17 @@ const byHand = (key: HostKey): KnownKey => ({
   where: 'trusted for this run',
 })
 
-/** Whether a person may take the key after comparing its fingerprint. */
-export const isOpenToTrust = (r: HostKeyReport): boolean => r.verdict === 'unknown' || r.verdict === 'other-type'
+/** True if a person may accept the key after comparing its fingerprint. */
+export const mayAskToTrust = (r: HostKeyReport): boolean => r.verdict === 'unknown' || r.verdict === 'other-type'
 
 const COMPARE = 'Compare the fingerprint with the one that `ssh-keygen -lf` prints on the server itself, then trust it.'
 const REPLACED =
-  'If the key was replaced on purpose, take the old one out where it stands; otherwise somebody may be in between.'
+  'If the key was replaced on purpose, remove the old one where it is stored; otherwise this may be a man-in-the-middle attack.'
 
 /** @returns undefined for a match. */
 export function hostKeyFailure(r: HostKeyReport): SshFailure | undefined {
   const at = hostAndPort(r.host, r.port)
-  const shown = `it showed ${r.type} ${r.fingerprint}`
+  const shown = `it presented ${r.type} ${r.fingerprint}`
   const places = r.known.slice(0, 4).map((k) => `${k.type} ${k.fingerprint} (${k.where})`)
   const authority = r.authorities > 0 ? '; the line of its certificate authority is not used' : ''
   const refused = (code: SshFailure['code'], what: string, why: string, next: string): SshFailure => ({
@@ -159,9 +162,9 @@ export function hostKeyFailure(r: HostKeyReport): SshFailure | undefined {
     case 'unreadable':
       return refused(
         'SSH_HOST_KEY_UNREADABLE',
-        `Whether the host key of ${at} is known cannot be told`,
+        `The host key of ${at} cannot be checked`,
         r.faults.slice(0, 4).join('; '),
-        'Put the file right; until then nothing is taken for known.',
+        'Fix the file; until then no key is trusted.',
       )
   }
 }

@@ -1,4 +1,4 @@
-/** Where a process listens or is found: a UNIX socket, or a port. */
+/** Addresses of peers: a UNIX socket, or a port. */
 import { isIPv4 } from 'node:net'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
@@ -11,7 +11,7 @@ export interface PortAddress {
 }
 export type Address = PathAddress | PortAddress
 
-/** Reads `/a/path`, `unix:/a/path`, `host:port` or `[::1]:port`. */
+/** Parses `/a/path`, `unix:/a/path`, `host:port` or `[::1]:port`. */
 export function parseAddress(text: string): Result<Address> {
   if (text.startsWith('/')) return ok({ path: text })
   if (text.startsWith('unix:/')) return ok({ path: text.slice('unix:'.length) })
@@ -21,7 +21,7 @@ export function parseAddress(text: string): Result<Address> {
   if (host !== undefined && port <= 65_535) return ok({ host, port })
   return fail({
     code: 'ADDRESS',
-    what: 'This is no address of a controller',
+    what: 'Not an address of a controller',
     why: 'a path, unix:/path or host:port is expected',
   })
 }
@@ -29,6 +29,6 @@ export function parseAddress(text: string): Result<Address> {
 export const printAddress = (a: Address): string =>
   'path' in a ? a.path : a.host.includes(':') ? `[${a.host}]:${a.port}` : `${a.host}:${a.port}`
 
-/** Whether an IP address, or the name `localhost`, is of this machine; no other name is taken at its word. */
+/** True for a loopback IP address and the name `localhost`; no other name is trusted. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))

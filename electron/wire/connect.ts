@@ -1,4 +1,4 @@
-/** Connecting to a peer that is known: in a private folder, on this machine, or by a secret. */
+/** Connects to an authenticated peer: in a private folder, on this machine, or by a secret. */
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -7,9 +7,9 @@ import { clientTls, handshakeFault, HANDSHAKE_MS, openAddressFault, type Peering
 import { privateSocket } from './private-socket.ts'
 
 export interface ConnectHandlers {
-  /** Once the peer has shown who it is; nothing was sent before. */
+  /** Called once the peer is authenticated; nothing was sent before. */
   readonly onOpen: (socket: Socket) => void
-  /** Why it failed, before it was open or after. */
+  /** Called with the reason of a failure, before the connection was open or after. */
   readonly onTrouble: (why: string) => void
   readonly onClose: () => void
 }
@@ -17,7 +17,7 @@ export interface ConnectHandlers {
 /**
  * Connects to a peer.
  *
- * @returns the socket, for whoever gives up; PEER_UNAUTHENTICATED, and those of `privateSocket`, where nothing was connected to.
+ * @returns socket, to cancel; PEER_UNAUTHENTICATED, and failures of `privateSocket`, if no connection was attempted.
  */
 export function connectAuthenticated(
   address: Address,

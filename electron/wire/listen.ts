@@ -1,6 +1,6 @@
 /**
- * Listening for peers that are known: in a private folder, on this machine, or by a secret. A socket file left behind by a dead program
- * is taken over, a living one's never.
+ * Listens for authenticated peers: in a private folder, on this machine, or by a secret. A socket file left behind by a
+ * dead program is replaced, a live one's never.
  */
 import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -12,21 +12,21 @@ import { privateFolderOf } from './private-socket.ts'
 
 export interface Listening {
   readonly address: Address
-  /** Ends all connections and takes the socket file away, if it is still this one's. */
+  /** Ends all connections and removes the socket file, if it still belongs to this server. */
   close(): Promise<void>
 }
 
 export interface ListenOptions {
-  /** What it is, for messages: `a global controller`. */
+  /** Name of the server in messages: `a global controller`. */
   readonly what: string
   readonly most: number
-  /** What secures a port; a UNIX socket is secured by its folder. */
+  /** Secret of a port; a UNIX socket is secured by its folder. */
   readonly peering: Peering
-  /** A peer that has shown who it is. */
+  /** Called with an authenticated peer. */
   readonly onSocket: (socket: Socket) => void
-  /** A peer that has not, and why; at most one in ten seconds. */
+  /** Called with the reason for a peer that failed to authenticate; at most once in ten seconds. */
   readonly onRefused?: (why: string) => void
-  /** The socket file was taken away or replaced: nobody finds this program any more. */
+  /** Called when the socket file was removed or replaced: peers can no longer find this program. */
   readonly onLost: (why: string) => void
 }
 
@@ -34,7 +34,7 @@ const WATCH_MS = 1000
 const PROBE_MS = 1000
 const REFUSED_MS = 10_000
 
-/** Whether somebody answers there. */
+/** True if a program answers at the path. */
 const answers = (path: string): Promise<boolean> =>
   new Promise((resolve) => {
     const probe = connect(path)
@@ -43,7 +43,7 @@ const answers = (path: string): Promise<boolean> =>
       resolve(yes)
     }
     probe.once('connect', () => done(true))
-    // Refused: its program is dead. Anything else, a full queue for one, means that it is not.
+    // Refused: its program is dead. Any other error, for example a full queue, means that it is alive.
     probe.once('error', (e: NodeJS.ErrnoException) => done(e.code !== 'ECONNREFUSED' && e.code !== 'ENOENT'))
     probe.setTimeout(PROBE_MS, () => done(true))
   })
@@ -64,7 +64,7 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
         code: 'ADDRESS_TAKEN',
         what: `There is ${options.what} at ${address.path} already`,
         why: found.isSocket() ? 'it answers' : 'a file of that name is there',
-        unaffected: 'It goes on.',
+        unaffected: 'It keeps running.',
         next: 'Stop it first, or give this one an address of its own.',
       })
     }
@@ -74,11 +74,11 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
   const keep = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // Unheard, it would end the program; what hears it besides may do as it likes.
+    // Without a listener it would end the program; the caller may add its own.
     socket.on('error', () => undefined)
   }
   const server = serverOf(isPath ? undefined : options.peering, options)
-  // Of TLS these are the connections underneath, which are there before anybody has shown who he is.
+  // With TLS these are the underlying connections, which exist before the peer is authenticated.
   server.on('connection', keep)
   server.maxConnections = options.most
   const why = await listen(server, address)
@@ -86,7 +86,7 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
     const isTaken = why === 'EADDRINUSE'
     return fail({
       code: isTaken ? 'ADDRESS_TAKEN' : 'LISTEN_FAILED',
-      what: `${printAddress(address)} cannot be listened at`,
+      what: `Cannot listen at ${printAddress(address)}`,
       why: isTaken ? `there is ${options.what}, or another program, already` : why,
     })
   }
@@ -107,7 +107,7 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
     close: async () => {
       const isOurs = watch?.stop() ?? false
       for (const socket of sockets) socket.destroy()
-      // Node removes the file of a socket that it closes, whoever's it is by now.
+      // Node removes the file of a socket that it closes, even if another program has replaced it.
       if (isPath && !isOurs) return void server.unref()
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
@@ -117,7 +117,7 @@ export async function listenAuthenticated(address: Address, options: ListenOptio
 const hostOf = (bound: AddressInfo | string | null): string =>
   typeof bound === 'object' && bound !== null ? bound.address : ''
 
-/** A server of plain sockets, or of TLS where a secret secures the port. */
+/** Creates a server of plain sockets, or of TLS if a secret secures the port. */
 function serverOf(peering: Peering | undefined, { onSocket, onRefused }: ListenOptions): Server {
   if (peering?.secret === undefined) return createServer(onSocket)
   const server = createTlsServer(serverTls(peering.secret, peering.purpose), (socket) => {
@@ -135,7 +135,7 @@ function serverOf(peering: Peering | undefined, { onSocket, onRefused }: ListenO
   return server
 }
 
-/** The folder lets nobody in; so does the socket, for whoever moves it. */
+/** Restricts the socket itself, like its folder, in case it is moved. */
 function closedToOthers(path: string): string | undefined {
   try {
     chmodSync(path, 0o600)
@@ -156,7 +156,7 @@ function listen(server: Server, address: Address): Promise<string | undefined> {
   })
 }
 
-/** Two programs may find a dead one's socket at the same time; whoever is replaced must not go on unseen. */
+/** Two programs may find a dead one's socket at the same time; the one whose socket is replaced must notice it. */
 function watchFile(path: string, onLost: (why: string) => void): { stop: () => boolean } {
   const mine = statOf(path)?.ino
   const isMine = (): boolean => mine !== undefined && statOf(path)?.ino === mine

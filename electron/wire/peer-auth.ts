@@ -1,9 +1,10 @@
 /**
- * How processes on different machines know each other: by one key that both have (TLS-PSK with a fresh key exchange), or by certificates
- * of one CA on both sides (mutual TLS 1.3). Without either, nothing but this machine is spoken to: UNIX sockets and loopback.
+ * Authentication of processes on different machines: by one shared key (TLS-PSK with a fresh key exchange), or by
+ * certificates of one CA on both sides (mutual TLS 1.3). Without either, only this machine is reached: UNIX sockets and
+ * loopback.
  *
- * A key is bound to what it is used for, so that the same file does not open the port of another protocol. What a peer may say once it is
- * in, is the protocol's business.
+ * A key is bound to its purpose, so that the same file does not open the port of another protocol. The permissions of
+ * an authenticated peer are up to the protocol.
  */
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,7 @@ import { createSecureContext, type ConnectionOptions, type TlsOptions } from 'no
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { isLoopback, printAddress, type Address, type PortAddress } from './address.ts'
 
-/** What proves to a peer that this is one of its own. */
+/** Secret by which peers authenticate each other. */
 export type PeerSecret =
   | { readonly kind: 'key'; readonly key: Buffer }
   | { readonly kind: 'certificate'; readonly ca: Buffer; readonly certificate: Buffer; readonly key: Buffer }
@@ -25,41 +26,41 @@ export interface SecretFiles {
   readonly tlsKey?: string | undefined
 }
 
-/** What a connection is for and what secures it. */
+/** Purpose of a connection, and its secret. */
 export interface Peering {
-  /** Name of the protocol, `sluice-padll/1`: a key of one does not open another. */
+  /** Name of the protocol, `sluice-padll/1`: the key of one does not open another. */
   readonly purpose: string
   readonly secret: PeerSecret | undefined
 }
 
 const SECRET_BYTES_MAX = 1 << 16
-/** 32 bytes in base64. */
+/** Length of 32 bytes in base64. */
 const KEY_LENGTH = 43
-/** A handshake that takes longer is ended. */
+/** Deadline of a handshake. */
 export const HANDSHAKE_MS = 5000
-/** The only suite: forward secrecy by an ephemeral exchange, encryption with authentication. */
+/** The only suite: forward secrecy by an ephemeral exchange, authenticated encryption. */
 const PSK = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' } as const
 
 const refused = (file: string, why: string, next?: string): Result<never> =>
   fail({ code: 'SECRET_FILE', what: `The file ${file} cannot be used`, why, ...(next === undefined ? {} : { next }) })
 
-/** Reads a file; one with a secret must be its user's or root's, and closed to everybody else. */
+/** Reads a file; a secret must be owned by the user or root, and closed to all others. */
 function readBounded(file: string, isSecret: boolean): Result<Buffer> {
   let fd: number | undefined
   try {
-    // A pipe would hold the program up.
+    // A FIFO would block the program.
     fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const found = fstatSync(fd)
-    if (!found.isFile()) return refused(file, 'it is no file')
+    if (!found.isFile()) return refused(file, 'it is not a file')
     if (found.size > SECRET_BYTES_MAX) return refused(file, `it has more than ${SECRET_BYTES_MAX} bytes`)
     if (isSecret && found.uid !== 0 && found.uid !== process.getuid?.()) {
-      return refused(file, 'it belongs to somebody else')
+      return refused(file, 'it belongs to another user')
     }
     if (isSecret && (found.mode & 0o077) !== 0) {
       return refused(
         file,
         'others can read it',
-        `Take their rights away with chmod 600, and make a new key if they had them.`,
+        `Remove their access with chmod 600, and replace the key if they could read it.`,
       )
     }
     return ok(readFileSync(fd))
@@ -100,7 +101,7 @@ function readCertificates(ca: string, cert: string, key: string): Result<PeerSec
 }
 
 /**
- * Reads the secret that files name; undefined where none is named.
+ * Reads the secret from the named files; undefined if none is named.
  *
  * @returns SECRET_FILE, SECRET_CHOICE.
  */
@@ -109,7 +110,7 @@ export function readSecret({ keyFile, tlsCa, tlsCert, tlsKey }: SecretFiles): Re
   if (named > 0 && keyFile !== undefined) {
     return fail({
       code: 'SECRET_CHOICE',
-      what: 'Peers cannot be known in two ways',
+      what: 'Two ways of authentication are configured',
       why: 'a key file and TLS certificates are named',
       next: 'Name one of them.',
     })
@@ -126,7 +127,7 @@ export function readSecret({ keyFile, tlsCa, tlsCert, tlsKey }: SecretFiles): Re
   })
 }
 
-/** Writes a new key to a file that is not there yet. @returns SECRET_FILE. */
+/** Writes a new key to a file that must not exist. @returns SECRET_FILE. */
 export function writeKey(file: string): Result<string> {
   try {
     writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
@@ -136,7 +137,7 @@ export function writeKey(file: string): Result<string> {
   }
 }
 
-/** Why an address may not be used without a secret; undefined where it may. */
+/** Reason why an address may not be used without a secret; undefined if it may. */
 export function openAddressFault(address: Address, secret: PeerSecret | undefined): Failure | undefined {
   if ('path' in address || secret !== undefined || isLoopback(address.host)) return undefined
   return {
@@ -148,11 +149,11 @@ export function openAddressFault(address: Address, secret: PeerSecret | undefine
   }
 }
 
-/** The key of one protocol. */
+/** Derives the key of one protocol. */
 const keyFor = (key: Buffer, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, 'sluice peer key', purpose, 32))
 
-/** The TLS of whoever listens. */
+/** TLS options of a server. */
 export function serverTls(secret: PeerSecret, purpose: string): TlsOptions {
   if (secret.kind === 'certificate') {
     return {
@@ -173,7 +174,7 @@ export function serverTls(secret: PeerSecret, purpose: string): TlsOptions {
   }
 }
 
-/** The TLS of whoever connects. A certificate must name the host that was asked for. */
+/** TLS options of a client. A certificate must name the host that was requested. */
 export function clientTls(secret: PeerSecret, purpose: string, { host, port }: PortAddress): ConnectionOptions {
   if (secret.kind === 'certificate') {
     return {
@@ -183,7 +184,7 @@ export function clientTls(secret: PeerSecret, purpose: string, { host, port }: P
       cert: secret.certificate,
       key: secret.key,
       minVersion: 'TLSv1.3',
-      // An IP address is no server name.
+      // An IP address is not a valid server name.
       servername: isIP(host) === 0 ? host : '',
     }
   }
@@ -193,12 +194,12 @@ export function clientTls(secret: PeerSecret, purpose: string, { host, port }: P
     host,
     port,
     pskCallback: () => ({ psk, identity: purpose }),
-    // There is no certificate: the key is what says who it is.
+    // There is no certificate: the key proves the identity.
     checkServerIdentity: () => undefined,
   }
 }
 
-/** Faults of a handshake, for people. */
+/** Reason of a failed handshake, for people. */
 export function handshakeFault(error: NodeJS.ErrnoException & { reason?: string }): string {
   const code = error.code ?? ''
   if (/BAD_RECORD_MAC|DECRYPT/.test(code)) return 'it has another key'

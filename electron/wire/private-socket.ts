@@ -1,13 +1,13 @@
 /**
- * UNIX sockets in a folder that only their user can enter. Node cannot ask who is at the other end of a UNIX socket (SO_PEERCRED): a
- * folder that lets nobody else in, and a socket file of one's own in it, take its place, for whoever listens and for whoever connects.
- * What a stage in C connects to is asked for its credentials besides (resources/stage/control.c).
+ * UNIX sockets in a folder that only their user can enter. Node cannot query the peer of a UNIX socket (SO_PEERCRED):
+ * instead, a folder closed to all others and a socket file owned by the user secure both sides. The socket that a stage
+ * in C connects to is also checked by its credentials (resources/stage/control.c).
  */
 import { lstatSync, mkdirSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** sockaddr_un. */
+/** Limit of sockaddr_un. */
 export const SOCKET_PATH_MAX = 107
 
 function checkPath(socket: string): Result<string> {
@@ -15,7 +15,7 @@ function checkPath(socket: string): Result<string> {
     return ok(dirname(socket))
   return fail({
     code: 'SOCKET_PATH',
-    what: 'This is no path for a socket',
+    what: 'Not a valid socket path',
     why: `an absolute path of at most ${SOCKET_PATH_MAX} bytes is needed`,
   })
 }
@@ -28,11 +28,11 @@ const refusedFolder = (folder: string, why: string): Result<never> =>
     next: 'Name a socket in a folder of your own with mode 0700, or set SLUICE_PADLL to one.',
   })
 
-/** One's own, closed to everybody else, and no link to what may be neither. */
+/** Checks that a folder is owned by this user, closed to all others, and not a link. */
 function checkFolder(folder: string): Result<string> {
   const found = lstatSync(folder)
-  if (!found.isDirectory()) return refusedFolder(folder, 'it is no folder')
-  if (found.uid !== process.getuid?.()) return refusedFolder(folder, 'it belongs to somebody else')
+  if (!found.isDirectory()) return refusedFolder(folder, 'it is not a folder')
+  if (found.uid !== process.getuid?.()) return refusedFolder(folder, 'it belongs to another user')
   if ((found.mode & 0o077) !== 0) return refusedFolder(folder, 'others can enter it')
   return ok(folder)
 }
@@ -41,7 +41,7 @@ const isAbsent = (e: unknown): boolean => e instanceof Error && 'code' in e && e
 const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
 /**
- * Makes the folder of a socket if need be, and says whether it can be trusted.
+ * Creates the folder of a socket if needed, and checks that it can be trusted.
  *
  * @returns SOCKET_PATH, SOCKET_FOLDER.
  */
@@ -57,9 +57,10 @@ export function privateFolderOf(socket: string): Result<string> {
 }
 
 /**
- * Whether a socket to connect to can only be one's own program's. In a temporary folder anybody can make what was expected there.
+ * Checks that a socket to connect to can only belong to a program of this user. In a temporary folder anyone can create
+ * the expected name.
  *
- * @returns whether it is there at all; SOCKET_PATH, SOCKET_FOLDER, SOCKET_OWNER.
+ * @returns whether it exists; SOCKET_PATH, SOCKET_FOLDER, SOCKET_OWNER.
  */
 export function privateSocket(socket: string): Result<boolean> {
   const folder = checkPath(socket)
@@ -72,7 +73,7 @@ export function privateSocket(socket: string): Result<boolean> {
     return fail({
       code: 'SOCKET_OWNER',
       what: `${socket} cannot be used`,
-      why: found.isSocket() ? 'it belongs to somebody else' : 'it is no socket',
+      why: found.isSocket() ? 'it belongs to another user' : 'it is not a socket',
       next: 'Remove it, and start the program that listens there again.',
     })
   } catch (e) {

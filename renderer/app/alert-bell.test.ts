@@ -20,7 +20,9 @@ import {
 import AlertBell from './AlertBell.vue'
 
 vi.setConfig({ testTimeout: 20_000 })
-let [wrapper, host, router]: [VueWrapper, BundleHost, Router] = [null!, null!, null!]
+let wrapper: VueWrapper = null!
+let host: BundleHost = null!
+let router: Router = null!
 freshPage(1200, () => wrapper.unmount())
 
 async function open(alerts: Alert[] | undefined = []): Promise<void> {
@@ -54,31 +56,31 @@ async function enter(input: HTMLInputElement, text: string): Promise<void> {
 }
 
 describe('the bell', () => {
-  it('says that none goes on, also of a source that has none', async () => {
+  it('shows no active alerts, also for a source without alerts', async () => {
     await open(undefined)
-    expect(find('alerts').attributes('aria-label')).toBe('Alerts: none goes on')
+    expect(find('alerts').attributes('aria-label')).toBe('Alerts: none active')
     await openList()
-    expect(out('alert-list')!.textContent).toContain('none goes on')
+    expect(out('alert-list')!.textContent).toContain('none active')
     expect(outs('alert')).toHaveLength(0)
   })
 
-  it('counts those that go on, as grave as the gravest, and its name holds what is seen', async () => {
+  it('counts active alerts, has their highest level, and repeats both in its label', async () => {
     await open([
       alertOf('a', { level: 'watch' }),
       alertOf('b', { level: 'bad' }),
       alertOf('c', { level: 'bad', endMs: NOW }),
     ])
     const bell = find('alerts')
-    expect(bell.attributes('aria-label')).toBe('Alerts: 2 go on, bad')
+    expect(bell.attributes('aria-label')).toBe('Alerts: 2 active, bad')
     expect(bell.text()).toBe('2')
     expect(bell.find('.st.bad').exists()).toBe(true)
     showStatus({ alerts: [alertOf('a', { endMs: NOW })] })
     await flushPromises()
-    expect(bell.attributes('aria-label')).toBe('Alerts: none goes on')
+    expect(bell.attributes('aria-label')).toBe('Alerts: none active')
     expect(bell.text()).toBe('')
   })
 
-  it('says a new alert once, and not those that were there', async () => {
+  it('announces a new alert once, and not existing ones', async () => {
     await open([alertOf('old')])
     expect(said()).toBe('')
     showStatus({ alerts: [alertOf('new', { text: `Convoy ${TURNED}` }), alertOf('old')] })
@@ -95,7 +97,7 @@ describe('the bell', () => {
     expect(said()).toContain('and 1 more alert')
   })
 
-  it('lists those that go on first, and goes to the beginning and to the incident of one', async () => {
+  it('lists active alerts first, with links to the start and the incident', async () => {
     await open([
       alertOf('over', { fromMs: FROM + 60_000, endMs: FROM + 320_000 }),
       alertOf('on', { text: MARKUP, where: TURNED, incident: 'INC-0042' }),
@@ -126,7 +128,7 @@ describe('the alert rules', () => {
   }
   const send = { kind: 'queue', on: true, threshold: 4, forS: 30, opens: true }
 
-  it('say what is compared, and take a value when it is entered', async () => {
+  it('describe the comparison, and apply a value when it is entered', async () => {
     await open()
     await openRules()
     expect(out('alert-rule')!.textContent).toContain('Queued RPCs of a target against what is usual of it')
@@ -142,22 +144,22 @@ describe('the alert rules', () => {
     expect(out('alert-usual-queue')).toBeNull()
   })
 
-  it('say at the field what is out of bounds, and send nothing', async () => {
+  it('mark a field that is out of range, and send nothing', async () => {
     await open()
     await openRules()
     await enter(field('alert-threshold-queue'), '0.5')
     expect(out('alert-rule')!.textContent).toContain('1.50 to 100 \u00D7')
     await enter(field('alert-forS-queue'), 'soon')
-    expect(out('alert-rule')!.textContent).toContain('A number is needed')
+    expect(out('alert-rule')!.textContent).toContain('Enter a number')
     expect(called('setAlertRule')).toEqual([])
-    // Esc is about the field that is wrong, not about the dialog.
+    // Esc reverts the invalid field and does not close the dialog.
     field('alert-forS-queue').dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
     await flushPromises()
     expect(field('alert-forS-queue').value).toBe('30')
     expect(out('alert-rules')).not.toBeNull()
   })
 
-  it('keep what holds where the host refuses, and say why at the row', async () => {
+  it('keep the value if the host refuses, with the reason in the row', async () => {
     await open()
     await openRules()
     host.refuse = { verb: 'setAlertRule', notice: notice('DISK_FULL', 'The alert rule was not changed') }
@@ -168,7 +170,7 @@ describe('the alert rules', () => {
     expect(out('alert-fault')).toBeNull()
   })
 
-  it('say that they cannot be had without a host, and that a host has none', async () => {
+  it('report a missing host, and a host without rules', async () => {
     await open()
     const line = useConnectionStore()
     const api = line.host!

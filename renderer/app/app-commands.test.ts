@@ -14,7 +14,7 @@ import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import CompareBar from './CompareBar.vue'
 import FiledNotice from './FiledNotice.vue'
 import NoteDialog from './NoteDialog.vue'
-import { titleWords } from './source-words.ts'
+import { windowTitle } from './source-text.ts'
 import { useAppCommands } from './use-app-commands.ts'
 
 let wrapper: VueWrapper | null = null
@@ -88,7 +88,7 @@ describe('keys of the time cursor', () => {
     expect(time.at).toBe(100)
   })
 
-  it('step by a minute, and are not the browser\u2019s own', async () => {
+  it('step by a minute instead of the browser\u2019s action', async () => {
     await open()
     useTimeStore().goTo(100)
     expect(await press('ArrowLeft', { altKey: true })).toBe(true)
@@ -113,7 +113,9 @@ describe('keys of the time cursor', () => {
 
   it('pin A, move it, and end the comparison by Shift+C or Esc, which first clears the selection', async () => {
     await open()
-    const [time, compare, selection] = [useTimeStore(), useCompareStore(), useSelectionStore()]
+    const time = useTimeStore()
+    const compare = useCompareStore()
+    const selection = useSelectionStore()
     time.goTo(80)
     await press('c')
     expect(find('compare-a')?.textContent).toBe('00:01:20')
@@ -133,7 +135,7 @@ describe('keys of the time cursor', () => {
     expect([compare.isOn, find('compare-bar'), viewsOwn]).toEqual([false, null, []])
   })
 
-  it('leave to a view the letters that it has, and act there with Shift', async () => {
+  it('leave a view\u2019s own letters to it, and act there with Shift', async () => {
     await open('connections')
     await press('c')
     await press('n')
@@ -142,9 +144,10 @@ describe('keys of the time cursor', () => {
     expect([useNoteStore().isOpen, useNoteStore().where, viewsOwn]).toEqual([true, 'note', ['c', 'n']])
   })
 
-  it('step out of a zoomed window, unless an inspector is what closes', async () => {
+  it('zoom out, unless an inspector closes instead', async () => {
     await open('jobs')
-    const [time, selection] = [useTimeStore(), useSelectionStore()]
+    const time = useTimeStore()
+    const selection = useSelectionStore()
     expect(await press('Backspace')).toBe(false)
     time.zoom(60_000, 90_000)
     selection.select('4690.python', { inspect: true })
@@ -157,7 +160,7 @@ describe('keys of the time cursor', () => {
 })
 
 describe('a note', () => {
-  it('is kept at the instant at which it was opened', async () => {
+  it('is saved at the time at which the dialog was opened', async () => {
     await open()
     useTimeStore().goTo(80)
     await press('N', { shiftKey: true })
@@ -174,7 +177,7 @@ describe('a note', () => {
     expect(find('note-dialog')).toBeNull()
   })
 
-  it('keeps its text where it is refused, and says why', async () => {
+  it('keeps its text when refused, and shows the reason', async () => {
     await open()
     await press('N', { shiftKey: true })
     host.refuses = new Error('disk full <img src=x>')
@@ -184,7 +187,7 @@ describe('a note', () => {
     await flushPromises()
     find('note-keep')?.click()
     await flushPromises()
-    expect(find('note-dialog')?.textContent).toContain('The note was not kept')
+    expect(find('note-dialog')?.textContent).toContain('The note was not saved')
     expect(find('note-dialog')?.textContent).toContain('disk full <img src=x>')
     expect(document.querySelector('img')).toBeNull()
     expect(useNoteStore().text).toBe('x')
@@ -193,13 +196,22 @@ describe('a note', () => {
 
 describe('an incident', () => {
   const row = (id: string, more: object = {}) => ({
-    ...{ id, title: `Title of ${id} <b>x</b>`, status: 'open', cluster: 'altair', author: 'mira', fault: '' },
-    ...{ createdMs: 1, resolvedMs: null, alert: null, cells: 1, ...more },
+    id,
+    title: `Title of ${id} <b>x</b>`,
+    status: 'open',
+    cluster: 'altair',
+    author: 'mira',
+    fault: '',
+    createdMs: 1,
+    resolvedMs: null,
+    alert: null,
+    cells: 1,
+    ...more,
   })
   const listed = (...incidents: object[]): void =>
     useIncidentsStore().apply({ incidents, selected: null, opened: null } as unknown as IncidentsFrame, null)
 
-  it('is opened by N with its title and its note, at the cursor, and the view stays with a way to it', async () => {
+  it('is created by N with title and note at the cursor; the view stays, with a link', async () => {
     await open('jobs')
     useTimeStore().goTo(80)
     await press('n')
@@ -214,15 +226,17 @@ describe('an incident', () => {
     const input = { atMs: 80_000, span: null, title: 'Hog on five OSTs', note: '' }
     expect(host.calls).toEqual([{ verb: 'create', input }])
     expect([useNoteStore().isOpen, router.currentRoute.value.name]).toEqual([false, 'jobs'])
-    expect(find('filed')?.textContent).toContain('INC-0043 was opened')
+    expect(find('filed')?.textContent).toContain('INC-0043 created')
     find('filed-open')?.click()
     await flushPromises()
     expect([router.currentRoute.value.name, useIncidentsStore().shown, find('filed')]).toEqual([
-      ...['incidents', 'INC-0043', null],
+      'incidents',
+      'INC-0043',
+      null,
     ])
   })
 
-  it('is joined by a note where one of this cluster is open: the newest, never another cluster\u2019s or a resolved one', async () => {
+  it('receives a note if it is the newest open one of this cluster', async () => {
     await open('rules')
     const others = [row('INC-0044', { cluster: 'vega' }), row('INC-0043', { status: 'resolved' })]
     listed(...others, row('INC-0042', { status: 'watching' }), row('INC-0041'))
@@ -242,7 +256,7 @@ describe('an incident', () => {
     ])
   })
 
-  it('keeps what was written where it is refused', async () => {
+  it('keeps the input when refused', async () => {
     await open()
     await press('n')
     host.refuses = new Error('disk full')
@@ -252,11 +266,11 @@ describe('an incident', () => {
     await flushPromises()
     find('note-keep')?.click()
     await flushPromises()
-    expect(find('note-dialog')?.textContent).toContain('The incident was not opened')
+    expect(find('note-dialog')?.textContent).toContain('The incident was not created')
     expect([useNoteStore().text, useIncidentsStore().filed]).toEqual(['x', null])
   })
 
-  it('is where Ctrl+E goes first: the bundle of the newest open one, or of the window', async () => {
+  it('is the first step of Ctrl+E: the bundle of the newest open one, or of the window', async () => {
     await open()
     const view = useIncidentsStore()
     listed(row('INC-0042', { cluster: 'vega' }))
@@ -270,13 +284,13 @@ describe('an incident', () => {
 })
 
 describe('the title of the window', () => {
-  it('names what is on screen', () => {
+  it('names the source', () => {
     const naming = { kind: 'LIVE', cluster: 'altair', playback: null } as const
-    expect(titleWords(null, false)).toBe('Sluice')
-    expect(titleWords(naming, false)).toBe('LIVE altair \u00B7 Sluice')
-    expect(titleWords(naming, true)).toBe('PAUSED altair \u00B7 Sluice')
+    expect(windowTitle(null, false)).toBe('Sluice')
+    expect(windowTitle(naming, false)).toBe('LIVE altair \u00B7 Sluice')
+    expect(windowTitle(naming, true)).toBe('PAUSED altair \u00B7 Sluice')
     const { playback: played } = playback({ playback: { file: 'mdt.qosrec', tier: 'raw', fromMs: 0, toMs: 1 } })
-    expect(titleWords({ ...naming, kind: 'RECORDED', playback: played ?? null }, true)).toBe(
+    expect(windowTitle({ ...naming, kind: 'RECORDED', playback: played ?? null }, true)).toBe(
       'RECORDED altair, mdt.qosrec \u00B7 Sluice',
     )
   })

@@ -19,7 +19,7 @@ describe('the port of the desktop', () => {
     vi.restoreAllMocks()
   })
 
-  it('is asked for again while the host is started anew, and the one before is left', () => {
+  it('is requested again while the host restarts, and the previous one is closed', () => {
     const asked = vi.spyOn(window, 'postMessage').mockImplementation(() => undefined)
     const line = { opened: vi.fn(), lost: vi.fn(), refused: vi.fn(), retryNow: (): void => undefined }
     connect(line)
@@ -44,7 +44,7 @@ describe('the port of the desktop', () => {
     const pause = line.lost.mock.calls[0]?.[0] as number
     vi.advanceTimersByTime(pause)
     expect(asked).toHaveBeenCalledTimes(2)
-    // No answer: the host is not back yet.
+    // No response: the host is not back yet.
     vi.advanceTimersByTime(20_000)
     expect(asked.mock.calls.length).toBeGreaterThan(2)
     const second = port()

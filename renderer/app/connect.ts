@@ -1,7 +1,7 @@
 /**
- * The line to the host. In a browser a WebSocket on the page's own origin, opened with the key of the tab and reopened with a growing,
- * jittered pause; in the desktop shell one MessagePort that the preload hands over, and another one when the host was started again. Both carry the same
- * contract.
+ * Connection to the host. In a browser, a WebSocket on the page's own origin, opened with the key of the tab and
+ * reopened after a growing, jittered pause; in the desktop shell, a MessagePort handed over by the preload, and a new
+ * one after the host was restarted. Both carry the same contract.
  */
 import { createORPCClient } from '@orpc/client'
 import { RPCLink as PortLink } from '@orpc/client/message-port'
@@ -10,18 +10,18 @@ import { offeredProtocols, SESSION_PATH } from '#core/api/browser-session.ts'
 import type { Host } from '../stores/client.ts'
 import { givenKey, TabKey } from './tab-key.ts'
 
-/** Who is told about the line: stores/connection.ts. */
+/** Listener for the state of the connection: stores/connection.ts. */
 export interface Line {
   opened(host: Host): void
   lost(retryInMs: number | null): void
-  /** The console does not know this tab: a person has to open a fresh address. */
+  /** The console does not accept the key of this tab: open a new address. */
   refused(): void
   retryNow: () => void
 }
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
-/** The program around hands over a port at once, or has none now. */
+/** Timeout for a port from the desktop shell, ms. */
 const ANSWER_MS = 3_000
 
 /** Pause before attempt `n` (from 0): doubles up to 10 s, half of it jittered so that windows do not return in step. */
@@ -30,7 +30,7 @@ export function retryPause(n: number, random: () => number = Math.random): numbe
   return Math.round(base / 2 + (base / 2) * random())
 }
 
-/** Whether the console answers and does not know the key; one that does not answer may know it. */
+/** True if the console responds and rejects the key; a console that does not respond may still accept it. */
 async function isRefused(key: string): Promise<boolean> {
   try {
     const { status } = await fetch(SESSION_PATH, { headers: { authorization: `Bearer ${key}` }, cache: 'no-store' })
@@ -71,7 +71,7 @@ function connectSocket(line: Line): void {
       if (!wasOpen) void forgetIfRefused(key)
     })
   }
-  /** A tab without a key asks the others at once: one of them may have opened a fresh address. */
+  /** A tab without a valid key asks other tabs at once: one of them may have opened a new address. */
   async function forgetIfRefused(key: string): Promise<void> {
     if (!(await isRefused(key)) || tab.current !== key) return
     tab.forget()
@@ -93,7 +93,7 @@ function connectPort(line: Line): void {
     const { data } = event
     const type = typeof data === 'object' && data !== null && 'type' in data ? data.type : undefined
     if (event.source !== window) return
-    // Not every engine tells a port that its other end is gone; whoever waits on it hears it this way.
+    // Not every engine reports the closed end of a port; the preload then posts this message.
     if (type === 'sluice:lost') open?.dispatchEvent(new Event('close'))
     const port = event.ports[0]
     if (type !== 'sluice:port' || port === undefined) return
@@ -109,7 +109,7 @@ function connectPort(line: Line): void {
     port.start()
     line.opened({ api: createORPCClient(new PortLink({ port })) })
   })
-  /** While there is no host nobody answers: it is asked for again after a pause. */
+  /** No port while there is no host: requests one again after a pause. */
   function wait(): void {
     open = undefined
     const pause = retryPause(failures++)
@@ -127,7 +127,7 @@ function connectPort(line: Line): void {
   ask()
 }
 
-/** Opens the line and keeps it open for the life of the page. */
+/** Opens the connection and keeps it open for the life of the page. */
 export function connect(line: Line): void {
   if (location.protocol === 'app:') connectPort(line)
   else connectSocket(line)

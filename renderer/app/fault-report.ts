@@ -1,4 +1,7 @@
-/** A fault of the window itself, as text for whoever is to mend it: what failed, where, on what. Names of jobs and users are not in it. */
+/**
+ * Report of a fault of the window itself, as text for its developers: error, view, version. Contains no job or user
+ * names.
+ */
 import type { Naming } from '../stores/source.ts'
 
 export interface ViewFault {
@@ -9,7 +12,10 @@ export interface ViewFault {
   readonly atMs: number
 }
 
-/** Events of a hand, and watchers: what they fail in goes on being drawn. In a built page Vue says so by a number. */
+/**
+ * Event handlers and watchers: an error there does not stop rendering. In production builds Vue passes a number
+ * instead.
+ */
 const GOES_ON = /event handler|watcher|#runtime-(?:[2-6])$/
 export const breaksView = (info: string): boolean => !GOES_ON.test(info)
 
@@ -17,7 +23,8 @@ const STACK_MAX = 4000
 export function faultOf(error: unknown, view: string, atMs = Date.now()): ViewFault {
   const isError = error instanceof Error
   return {
-    ...{ view, atMs },
+    view,
+    atMs,
     name: isError ? error.name : typeof error,
     message: isError ? error.message : String(error),
     stack: (isError ? (error.stack ?? '') : '').slice(0, STACK_MAX),

@@ -1,4 +1,4 @@
-/** The frame of the window over a live cluster: unlock, global stop, passphrase, switching, and why there is no data. */
+/** Frame of the window over a live cluster: unlock, global stop, passphrase, switching, and missing data. */
 import { ORPCError } from '@orpc/client'
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
@@ -50,8 +50,16 @@ freshPage(1100, () => {
 const status = (patch: object = {}): StatusFrame =>
   ({
     source: { cluster: 'altair', env: 'PROD', kind: 'LIVE', sinceMs: NOW_MS },
-    ...{ atMs: NOW_MS, sample: 40, oldest: 1, staged: 0, mode: 'observe', safeMode: 'review+unlock' },
-    ...{ unlockedUntilMs: null, controller: 'none', notices: [], counts: { jobs: 1, targets: 1, rules: 4 } },
+    atMs: NOW_MS,
+    sample: 40,
+    oldest: 1,
+    staged: 0,
+    mode: 'observe',
+    safeMode: 'review+unlock',
+    unlockedUntilMs: null,
+    controller: 'none',
+    notices: [],
+    counts: { jobs: 1, targets: 1, rules: 4 },
     clock: { intervalMs: 1000, speed: 1, achieved: 1, sampleAgeMs: 100 },
     nodes: { total: 15, reporting: 14, missing: [] },
     ...patch,
@@ -94,7 +102,7 @@ async function type(id: string, text: string): Promise<void> {
 const verbs = (): string[] => host.calls.map((c) => c.verb)
 
 describe('unlocking', () => {
-  it('is asked for by Enforce on a locked live cluster, and takes the mode after the name was typed', async () => {
+  it('is required by Enforce on a locked live cluster, and sets the mode after the name was typed', async () => {
     await show(UnlockDialog)
     useEnforcementStore().setMode('enforce')
     await flushPromises()
@@ -117,7 +125,7 @@ describe('unlocking', () => {
     expect(useEnforcementStore().isLocked()).toBe(false)
   })
 
-  it('is not asked for where nothing is guarded by it, nor for reading', async () => {
+  it('is not required if the safe mode does not need it, nor for reading', async () => {
     await show(UnlockDialog)
     const enforcement = useEnforcementStore()
     enforcement.setMode('advise')
@@ -130,7 +138,7 @@ describe('unlocking', () => {
     expect(enforcement.isUnlockOpen).toBe(false)
   })
 
-  it('is asked for again once it has run out', async () => {
+  it('is required again once it has expired', async () => {
     await show(UnlockDialog, status({ unlockedUntilMs: Date.now() - 1 }))
     useEnforcementStore().setMode('enforce')
     expect(useEnforcementStore().isUnlockOpen).toBe(true)
@@ -150,7 +158,7 @@ describe('unlocking', () => {
     expect(verbs()).toEqual(['unlock'])
   })
 
-  it('closes when another cluster comes on screen, so that a name typed for one unlocks no other', async () => {
+  it('closes on a change of cluster, so that a name typed for one unlocks no other', async () => {
     await show(UnlockDialog)
     useEnforcementStore().openUnlock('enforce')
     await flushPromises()
@@ -160,7 +168,7 @@ describe('unlocking', () => {
     expect(has('unlock-dialog')).toBe(false)
   })
 
-  it('stands in the title bar with what is left of it', async () => {
+  it('shows the time left in the title bar', async () => {
     vi.useFakeTimers({ now: NOW_MS })
     await show(ClusterMenu, status({ mode: 'enforce', unlockedUntilMs: NOW_MS + 860_000 }))
     expect(find('cluster').textContent).toContain('altair')
@@ -174,7 +182,7 @@ describe('unlocking', () => {
 })
 
 describe('stopping everything', () => {
-  it('says what would be removed, and sends only at the second press', async () => {
+  it('shows what would be removed, and sends only at the second press', async () => {
     await show(StopDialog, status(), { ends: [{ host: 'oss01', state: 'done', detail: '' }] })
     await useEnforcementStore().openStop()
     await flushPromises()
@@ -182,7 +190,7 @@ describe('stopping everything', () => {
     expect(find('stop-script').textContent).toContain('stop hog4690')
     await click(find('stop-all'))
     expect(verbs()).toEqual(['stopScript'])
-    expect(find('stop-all').textContent).toContain('Press again: remove them from altair')
+    expect(find('stop-all').textContent).toContain('Press again: remove rules from altair')
     await click(find('stop-all'))
     expect(verbs()).toEqual(['stopScript', 'stopAll'])
     expect(find('stop-result').textContent).toContain('4 rules removed.')
@@ -200,7 +208,7 @@ describe('stopping everything', () => {
     expect(verbs()).not.toContain('stopAll')
   })
 
-  it('names the servers that were not cleared, and offers them again', async () => {
+  it('lists the servers that were not cleared, and offers to retry', async () => {
     const ends: SampleHost['ends'] = [
       { host: 'oss01', state: 'done', detail: '' },
       { host: 'oss02', state: 'unknown', detail: `channel lost ${HOSTILE}` },
@@ -217,7 +225,7 @@ describe('stopping everything', () => {
     expect(has('stop-all')).toBe(true)
   })
 
-  it('is never told to be done where the line broke on the way', async () => {
+  it('never reports success if the connection was lost', async () => {
     await show(StopDialog)
     await useEnforcementStore().openStop()
     await flushPromises()
@@ -241,23 +249,23 @@ describe('the answer of a stop', () => {
     await click(find('stop-all'))
   }
 
-  it('is green only when the servers were read back', async () => {
+  it('is ok only after the servers were read back', async () => {
     await stop({})
     expect(find('stop-result').textContent).toContain('Stopped')
     expect(find('stop-result').querySelector('.st')?.classList).toContain('ok')
     expect(has('stop-all')).toBe(false)
   })
 
-  it('is not certain, says why and offers to stop again where a later reading is missing', async () => {
+  it('is uncertain, with the reason and a retry, if a later reading is missing', async () => {
     const why = 'a command is still under way there and may act later'
     await stop({ ends: [...done, { host: 'oss03', state: 'unknown', detail: why }] })
-    expect(find('stop-result').textContent).toContain('Not certain')
+    expect(find('stop-result').textContent).toContain('Uncertain')
     expect(find('stop-result').querySelector('.st')?.classList).toContain('watch')
     expect(find('stop-dialog').textContent).toContain(why)
     expect(find('stop-all').textContent).toContain('Stop again')
   })
 
-  it('names the other consoles whose rules went too, as text', async () => {
+  it('lists other consoles whose rules were removed, too, as text', async () => {
     const lease = { console: `mira@login1${HOSTILE}`, lease: 'sluice-lease-1' }
     await stop({
       others: [
@@ -272,7 +280,7 @@ describe('the answer of a stop', () => {
     expect(document.querySelector('img')).toBeNull()
   })
 
-  it('is waited for with the step that runs', async () => {
+  it('shows the current step meanwhile', async () => {
     await show(StopDialog, status({ stopping: { step: 'removing' } }))
     await useEnforcementStore().openStop()
     await flushPromises()
@@ -285,11 +293,15 @@ describe('the answer of a stop', () => {
 
 describe('another console that enforces', () => {
   const leases = ['oss01', 'oss02'].map((server, i) => ({
-    ...{ host: server, console: 'mira@login1', lease: 'sluice-lease-mira--login1-a1-1' },
+    host: server,
+    console: 'mira@login1',
+    lease: 'sluice-lease-mira--login1-a1-1',
     expiresMs: NOW_MS + (i + 1) * 20_000,
   }))
   const data = {
-    ...{ code: 'OTHER_CONSOLE', what: 'Enforce was not entered', why: 'mira@login1 enforces on oss01, oss02' },
+    code: 'OTHER_CONSOLE',
+    what: 'Enforce was not entered',
+    why: 'mira@login1 enforces on oss01, oss02',
     next: 'Watch, or take over.',
   }
   const Both = defineComponent(() => () => [h(NoticeList), h(TakeOverDialog), h(OtherConsoleMark)])
@@ -312,7 +324,7 @@ describe('another console that enforces', () => {
     expect(has('other-console')).toBe(false)
   })
 
-  it('is taken over from only after its name, servers and time left were shown and the cluster was typed', async () => {
+  it('can be taken over from only after its name, servers and lease were shown and the cluster name was typed', async () => {
     await refused()
     expect(useSourceStore().frame?.mode).toBe('observe')
     await click(find('take-over-open'))
@@ -336,7 +348,7 @@ describe('another console that enforces', () => {
     expect(useSourceStore().frame?.mode).toBe('enforce')
   })
 
-  it('is asked about again where the cluster on screen changes meanwhile', async () => {
+  it('needs a new confirmation if the cluster changes meanwhile', async () => {
     await refused()
     await click(find('take-over-open'))
     useSourceStore().apply(status({ source: { cluster: 'borealis', env: 'STAGE', kind: 'LIVE' } }))
@@ -347,9 +359,9 @@ describe('another console that enforces', () => {
 
 describe('a passphrase', () => {
   const asks = [{ id: 'a1', file: '/home/mira/.ssh/id_altair', host: 'altair-mgs', attempt: 2 }]
-  it('goes to the host once and stays nowhere in the page', async () => {
+  it('is sent to the host once and is not kept in the page', async () => {
     await show(PassphraseDialog, status(), { frame: connectionsFrame({ asks }) })
-    expect(find('passphrase-dialog').textContent).toContain('The last one did not open it')
+    expect(find('passphrase-dialog').textContent).toContain('Incorrect passphrase')
     expect(find<HTMLInputElement>('passphrase').type).toBe('password')
     await type('passphrase', 'open sesame')
     await click(find('passphrase-send'))
@@ -358,7 +370,7 @@ describe('a passphrase', () => {
     const kept = JSON.stringify([useConnectionsStore().$state, useSourceStore().$state])
     expect(kept).not.toContain('open sesame')
   })
-  it('can be done without', async () => {
+  it('can be skipped', async () => {
     await show(PassphraseDialog, status(), {
       frame: connectionsFrame({ asks: [{ ...asks[0], file: HOSTILE } as never] }),
     })
@@ -384,11 +396,11 @@ describe('without a connection to the cluster', () => {
   }
   const isOff = (id: string): boolean => find(id).hasAttribute('data-disabled')
 
-  it('nothing that writes can be chosen, and each says why; Observe stays', async () => {
+  it('disables everything that writes, with the reason; Observe stays available', async () => {
     await show(ClusterMenu, status({ mode: 'enforce' }), away())
     await openMenu()
     const why = useOutageStore().off
-    expect(why).toContain('There is no connection to altair')
+    expect(why).toContain('No connection to altair')
     for (const id of ['mode-advise', 'mode-enforce', 'menu-unlock', 'controller-adaptbf', 'controller-none']) {
       expect([id, isOff(id), find(id).title]).toEqual([id, true, why])
       const said = find(id).getAttribute('aria-describedby') ?? ''
@@ -399,7 +411,7 @@ describe('without a connection to the cluster', () => {
     expect(verbs()).toEqual([])
   })
 
-  it('a name that was typed unlocks nothing, and stays', async () => {
+  it('unlocks nothing by a typed name, and keeps it', async () => {
     await show(UnlockDialog, status(), away())
     useEnforcementStore().openUnlock()
     await flushPromises()
@@ -412,7 +424,7 @@ describe('without a connection to the cluster', () => {
     expect(find<HTMLInputElement>('unlock-typed').value).toBe('altair')
   })
 
-  it('the palette offers what cannot be done as unavailable, with the reason', async () => {
+  it('shows commands as unavailable in the palette, with the reason', async () => {
     await show(ClusterMenu, status(), away())
     const offs = (): [string | undefined, string | undefined, string | undefined] => [
       whyOff('rules.stage') ?? undefined,
@@ -432,7 +444,7 @@ describe('without a connection to the cluster', () => {
     expect(offs()).toEqual([off, undefined, undefined])
     useConnectionStore().lost(1000)
     const lost = useOutageStore().hostOff
-    expect(lost).toContain('There is no connection to the host')
+    expect(lost).toContain('No connection to the host')
     expect(offs()).toEqual([lost, lost, undefined])
   })
 })
@@ -446,15 +458,17 @@ describe('why there is no data', () => {
     return prod({
       servers: prod().servers.map((s, i) => ({
         ...s,
-        ...{ state: 'refused' as const, level: 'bad' as const, text: HOSTILE },
+        state: 'refused' as const,
+        level: 'bad' as const,
+        text: HOSTILE,
         steps: i === 3 ? stepsTo('tcp', 'bad', { detail: 'timed out' }) : failed,
       })),
     })
   }
-  it('names the first step that fails, with its command and what to ask for', async () => {
+  it('shows the first failing step, with its command and the fix', async () => {
     const frame = connectionsFrame({ clusters: [silent()] })
     await show(WaitingState, status({ atMs: null, sample: 0 }), { frame })
-    expect(find('connecting').textContent).toContain('oss01 stands at TCP')
+    expect(find('connecting').textContent).toContain('oss01 stopped at TCP')
     expect(find('step-of').textContent).toMatch(/^step \d+ of \d+$/)
     const [first] = frame.clusters
     if (!first) throw new Error('no cluster')
@@ -471,7 +485,7 @@ describe('why there is no data', () => {
     expect(document.body.textContent).not.toContain('\u202E')
     await click(find('to-connections'))
   })
-  it('says since when samples are missing, and tries again on demand', async () => {
+  it('shows since when samples are missing, and retries on demand', async () => {
     await show(StaleBar, status({ clock: { intervalMs: 1000, sampleAgeMs: 7400 } }), {
       frame: connectionsFrame({ clusters: [silent()] }),
     })
@@ -484,15 +498,15 @@ describe('why there is no data', () => {
 })
 
 describe('another source on screen', () => {
-  it('lets go of everything that names something of the one before', async () => {
+  it('clears all selections of the previous one', async () => {
     await show(ClusterMenu)
-    const [selection, time, jobs, rules] = [
-      useSelectionStore(),
-      useTimeStore(),
-      useJobsTableStore(),
-      useRulesViewStore(),
-    ]
-    const [locks, draft, source] = [useLocksStore(), useRuleDraftStore(), useSourceStore()]
+    const selection = useSelectionStore()
+    const time = useTimeStore()
+    const jobs = useJobsTableStore()
+    const rules = useRulesViewStore()
+    const locks = useLocksStore()
+    const draft = useRuleDraftStore()
+    const source = useSourceStore()
     selection.select('4690.python', { inspect: true })
     time.goTo(12)
     jobs.filter = '4690'
@@ -511,7 +525,7 @@ describe('another source on screen', () => {
     expect([locks.selected, draft.draft]).toEqual(['', null])
   })
 
-  it('does not inherit a mode that was agreed to on the one before', async () => {
+  it('does not inherit a mode accepted on the previous one', async () => {
     await show(ClusterMenu)
     const source = useSourceStore()
     await source.setMode('enforce')

@@ -1,14 +1,17 @@
-/** What the window is named by while the sandbox is on screen: the model, not the source that goes on behind it. */
+/** Name of the data on screen while the sandbox is shown: the model, not the source in the background. */
 import { computed } from 'vue'
 import { useRoute } from 'vue-router'
 import { useSandboxRunStore } from '../stores/sandbox-run.ts'
 import { useSandboxStore } from '../stores/sandbox.ts'
 import { useSourceStore } from '../stores/source.ts'
-import { originWords } from '../views/sandbox/origin-words.ts'
+import { originText } from '../views/sandbox/origin-text.ts'
 import { formatNumber, plural } from '../format/units.ts'
 
 export function useModelNaming() {
-  const [route, sandbox, runs, source] = [useRoute(), useSandboxStore(), useSandboxRunStore(), useSourceStore()]
+  const route = useRoute()
+  const sandbox = useSandboxStore()
+  const runs = useSandboxRunStore()
+  const source = useSourceStore()
   return computed(() => {
     if (route.name !== 'sandbox' || sandbox.origin === null) return null
     const progress = runs.running?.progress
@@ -18,8 +21,8 @@ export function useModelNaming() {
     const workers = progress?.workers ?? result?.cost.workers ?? 0
     const seeds = result?.seeds
     return {
-      words: originWords(sandbox.origin),
-      behind: source.frame ? `${source.frame.source.cluster} goes on in the background` : '',
+      words: originText(sandbox.origin),
+      behind: source.frame ? `${source.frame.source.cluster} continues in the background` : '',
       runs: of === 0 ? '' : `${progress?.done ?? (runs.running ? 0 : of)} of ${of} runs done`,
       cost:
         workers === 0

@@ -1,15 +1,15 @@
-/** Other consoles that have live leases on the servers of a cluster. */
+/** Other consoles with live leases on the servers of a cluster. */
 import type { OtherLease } from '#core/api/parts.ts'
 import { formatCountdown } from '../format/units.ts'
 
 export interface OtherConsole {
   readonly console: string
   readonly hosts: readonly string[]
-  /** End of its last lease; null where that is not known of all. */
+  /** End of its last lease; null if one of them is unknown. */
   readonly expiresMs: number | null
 }
 
-/** One entry a console, in the order in which their leases were found. */
+/** One entry per console, in the order in which their leases were found. */
 export function consolesOf(leases: readonly OtherLease[]): OtherConsole[] {
   const names = [...new Set(leases.map((l) => l.console))]
   return names.map((console) => {
@@ -27,7 +27,7 @@ export function consolesOf(leases: readonly OtherLease[]): OtherConsole[] {
 /** `in 00:42, unless renewed` */
 export const leftText = (expiresMs: number | null, nowMs: number): string =>
   expiresMs === null
-    ? 'not read'
+    ? 'unknown'
     : expiresMs <= nowMs
       ? 'due'
       : `in ${formatCountdown(expiresMs - nowMs)}, unless renewed`

@@ -17,15 +17,24 @@ import ProposeDialog from './ProposeDialog.vue'
 
 vi.setConfig({ testTimeout: 20_000 })
 const ID = '4690.python.u1021'
-let [wrapper, router]: [VueWrapper, Router] = [null!, null!]
+let wrapper: VueWrapper = null!
+let router: Router = null!
 let asked: RuleForm[] = []
 let calls: string[] = []
 freshPage(1200, () => wrapper.unmount())
 
 const job = (patch: Partial<JobFrame> = {}): JobFrame =>
   ({
-    ...{ seq: 1, sample: 40, atMs: NOW_MS, windowMs: 300_000, jobId: ID, known: true },
-    ...{ rpcs: 5000, share: 0.5, entitled: 0.1, ...patch },
+    seq: 1,
+    sample: 40,
+    atMs: NOW_MS,
+    windowMs: 300_000,
+    jobId: ID,
+    known: true,
+    rpcs: 5000,
+    share: 0.5,
+    entitled: 0.1,
+    ...patch,
   }) as JobFrame
 /** Two classes of the job, and three other jobs that the matcher would hit. */
 const trial = { ...review().trial, classes: 2, jobCount: 4, mayCount: 0, targets: 8, servers: 4 }
@@ -61,14 +70,17 @@ async function open(id = ID, { job: frame = job({ jobId: id }), plane, kind = 'L
         if (fails) throw new Error('the servers did not answer')
         return checked(form)
       },
-      ...{ stage: verb('stage'), commit: verb('commit') },
+      stage: verb('stage'),
+      commit: verb('commit'),
     },
     padll: { check: async () => new Promise(() => undefined), apply: verb('apply') },
     source: { setMode: verb('setMode'), setController: verb('setController') },
   }
   useConnectionStore().opened({ api } as never)
   const routes = ['overview', 'rules', 'metadata'].map((name) => ({
-    ...{ path: `/${name}`, name, component: { template: '<p />' } },
+    path: `/${name}`,
+    name,
+    component: { template: '<p />' },
   }))
   router = createRouter({ history: createMemoryHistory(), routes })
   await router.push('/overview')
@@ -84,12 +96,12 @@ const fact = (testid: string, name: string): string => {
 }
 const button = (testid: string) => card(testid)?.querySelector('button') as HTMLButtonElement
 
-it('shows the cap at entitlement, tried against the live jobs, and opens the rule editor with it; nothing is sent', async () => {
+it('shows the cap at entitlement, tested against the live jobs, and opens the rule editor with it; nothing is sent', async () => {
   await open()
   await vi.waitFor(() => expect(fact('propose-cap', 'Rate')).toContain('RPC/s per class'))
-  // 5000 RPC/s are half of what is served; a tenth of that is 1000, over two classes.
+  // 5000 RPC/s is half of the served rate, 10 000; a tenth of that is 1000, over two classes.
   expect(fact('propose-cap', 'Rate')).toContain('500 RPC/s per class')
-  expect(fact('propose-cap', 'Leaves')).toContain('up to 1\u202F000 RPC/s in all: what its nodes entitle it to')
+  expect(fact('propose-cap', 'Leaves')).toContain('Cap: 1\u202F000 RPC/s, the entitlement of its nodes')
   expect(fact('propose-cap', 'Hits')).toBe('3 other jobs in this sample; 8 targets on 4 servers')
   expect(asked.map((f) => [f.name, f.conditions, f.rate])).toEqual([
     ['cap_4690', `jobid={${ID}}`, '1000'],
@@ -104,15 +116,15 @@ it('shows the cap at entitlement, tried against the live jobs, and opens the rul
   expect([useProposeStore().isOpen, calls]).toEqual([false, []])
 })
 
-it('says that its entitlement is not known, and leaves half of what it does', async () => {
+it('caps at half of the current rate if the entitlement is unknown', async () => {
   await open(ID, { job: job({ share: null, entitled: null }) })
-  await vi.waitFor(() => expect(fact('propose-cap', 'Leaves')).toContain('half of now, its entitlement is not known'))
+  await vi.waitFor(() => expect(fact('propose-cap', 'Leaves')).toContain('50 % of current rate (entitlement unknown)'))
   expect(asked[0]?.rate).toBe('2500')
 })
 
-it('writes a metadata cap into the text of the policies, and opens their editor', async () => {
+it('adds a metadata cap to the policy text, and opens the editor', async () => {
   await open('train.py', { plane: metadataFrame({ jobs: jobsOf(JOBS) }) })
-  await vi.waitFor(() => expect(fact('propose-padll', 'Rate')).toContain('half of now'))
+  await vi.waitFor(() => expect(fact('propose-padll', 'Rate')).toContain('50 % of current demand'))
   button('propose-padll').click()
   await vi.waitFor(() => expect(router.currentRoute.value.name).toBe('metadata'))
   const { draft } = usePolicyDraftStore()
@@ -121,22 +133,22 @@ it('writes a metadata cap into the text of the policies, and opens their editor'
   expect([useMetadataStore().isEditorOpen, calls]).toEqual([true, []])
 })
 
-it('says of each way why it is off: an id that fits no condition, no metadata plane, a recorded source', async () => {
+it('gives the reason why an option is unavailable: unusable id, no metadata plane, a recording', async () => {
   await open('two words', { plane: noPlane() })
   await vi.waitFor(() => expect(card('propose-padll')?.textContent).toContain('no metadata QoS'))
-  expect(card('propose-cap')?.textContent).toContain('the id cannot stand in a condition')
+  expect(card('propose-cap')?.textContent).toContain('the job id cannot be used in a condition')
   expect([button('propose-cap').disabled, button('propose-padll').disabled, asked]).toEqual([true, true, []])
   wrapper.unmount()
   await open(ID, { kind: 'RECORDED' })
   for (const way of ['propose-cap', 'propose-adaptbf', 'propose-padll']) {
     expect([way, button(way).disabled]).toEqual([way, true])
-    expect(card(way)?.textContent).toContain('what was recorded is on screen')
+    expect(card(way)?.textContent).toContain('a recording is open')
   }
 })
 
-it('says that the cap was not tried where the host refuses, and closes by Esc', async () => {
+it('reports a refused test of the cap, and closes by Esc', async () => {
   await open(ID, { fails: true })
-  await vi.waitFor(() => expect(card('propose')?.textContent).toContain('not tried against the live jobs'))
+  await vi.waitFor(() => expect(card('propose')?.textContent).toContain('not tested against the live jobs'))
   document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
   await vi.waitFor(() => expect(useProposeStore().isOpen).toBe(false))
 })

@@ -1,14 +1,14 @@
-/** Which view is on screen; in the hash, because the desktop shell serves one file. */
+/** Router; the view is in the hash, because the desktop shell serves one file. */
 import { createRouter, createWebHashHistory } from 'vue-router'
 import { VIEWS } from '../commands/views.ts'
 import { viewParts } from './views.ts'
 
-/** Loads the views one after the other, so that switching to one is as fast as to any other. */
+/** Preloads the views one by one, so that switching is equally fast for all. */
 export function loadViewsWhenIdle(): void {
   const waiting = VIEWS.map(({ id }) => viewParts[id].component).filter((c) => typeof c === 'function')
   const next = (): void => {
     const load = waiting.shift()
-    // One that does not come is asked for again when it is opened.
+    // A view that fails to load is requested again when it is opened.
     if (load) void (load as () => Promise<unknown>)().then(whenIdle, whenIdle)
   }
   const whenIdle = (): void => void requestIdleCallback(next, { timeout: 5000 })

@@ -1,12 +1,12 @@
-/** Steps of a global stop, in their order, with what each is at. */
+/** Steps of a global stop, in order, with their state. */
 import type { Level, StatusFrame } from '#core/api/frames.ts'
 
 type Step = NonNullable<StatusFrame['stopping']>['step']
 
 const order = [
-  { step: 'waiting', text: 'Waiting for the running step to end' },
+  { step: 'waiting', text: 'Waiting for the current step to finish' },
   { step: 'removing', text: 'Removing rules, timers and leases' },
-  { step: 'reading back', text: 'Reading the servers back' },
+  { step: 'reading back', text: 'Reading back the servers' },
 ] as const satisfies readonly { step: Step; text: string }[]
 
 export interface StopStep {
@@ -16,7 +16,7 @@ export interface StopStep {
   readonly word: string
 }
 
-/** @param at  step that runs; null where the host does not say. */
+/** @param at  current step; null if the host does not report it. */
 export function stopSteps(at: Step | null): StopStep[] {
   const now = order.findIndex((o) => o.step === at)
   return order.map(({ text }, i) => {

@@ -1,7 +1,7 @@
 /**
- * Key of this tab to the console's socket. The server hands it over once, in the fragment of the printed address; it is kept for the
- * tab, so that a reload works, and given to tabs of the same origin that ask. Another port is another origin: its pages can neither read
- * the storage nor hear the channel.
+ * Key of this tab for the console's socket. The server passes it once, in the fragment of the printed address; it is
+ * stored for the tab, so that a reload works, and given to tabs of the same origin that request it. Another port is
+ * another origin: its pages can neither read the storage nor listen on the channel.
  */
 import { keyInFragment } from '#core/api/browser-session.ts'
 
@@ -21,7 +21,7 @@ export class TabKey {
   readonly #waiting = new Set<() => void>()
   #key: string | undefined
 
-  /** @param given  the key that the address carried, if it did. */
+  /** @param given  the key in the address, if any. */
   constructor(given: string | undefined) {
     this.#key = given ?? sessionStorage.getItem(NAME) ?? undefined
     if (given !== undefined) sessionStorage.setItem(NAME, given)
@@ -36,18 +36,18 @@ export class TabKey {
     return this.#key
   }
 
-  /** The server accepted the key: tabs without one are told it. */
+  /** The server accepted the key: sends it to tabs without one. */
   share(): void {
     if (this.#key !== undefined) this.#send({ type: 'key', key: this.#key })
   }
 
-  /** The server does not know the key, which it does not after a restart. */
+  /** The server rejected the key, for example after a restart. */
   forget(): void {
     this.#key = undefined
     sessionStorage.removeItem(NAME)
   }
 
-  /** The key of this tab, or the one that another tab answers with in time. */
+  /** Key of this tab, or the one that another tab returns in time. */
   async request(): Promise<string | undefined> {
     if (this.#key !== undefined) return this.#key
     this.#send({ type: 'ask' })
@@ -55,12 +55,12 @@ export class TabKey {
     return this.#key
   }
 
-  /** Resolves when another tab hands over a key. */
+  /** Resolves when another tab sends a key. */
   arrival(): Promise<void> {
     return new Promise((resolve) => this.#waiting.add(resolve))
   }
 
-  /** A key that works is not replaced: another tab may still have one of before a restart. */
+  /** A working key is not replaced: another tab may still have one from before a restart. */
   #take(key: string): void {
     if (this.#key !== undefined) return
     this.#key = key
@@ -81,5 +81,5 @@ function takeGivenKey(): string | undefined {
   return key
 }
 
-/** The key that came with the address of this page. */
+/** Key from the address of this page. */
 export const givenKey = takeGivenKey()

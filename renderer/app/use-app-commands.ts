@@ -1,10 +1,12 @@
-/** What the frame does on its commands. A view's own commands come first, so that a view may give a key of these a meaning of its own. */
+/**
+ * Global commands. A view's own commands come first, so that a view may give one of these keys a meaning of its own.
+ */
 import { useRouter } from 'vue-router'
 import { useCommands, type Handlers } from '../composables/use-commands.ts'
 import { useDryRun } from '../composables/use-dry-run.ts'
 import { useExportBundle } from '../composables/use-export-bundle.ts'
 import { useProposal } from '../composables/use-propose.ts'
-import { say } from '../composables/said.ts'
+import { say } from '../composables/announcements.ts'
 import { useCompareStore } from '../stores/compare.ts'
 import { useEnforcementStore } from '../stores/enforcement.ts'
 import { useNoteStore } from '../stores/note.ts'
@@ -13,21 +15,27 @@ import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { visitedViews } from '../commands/views.ts'
 
-const NOT_WRITTEN = 'What is on screen is recorded: there is no server to write to'
+const NOT_WRITTEN = 'A recording is open: there is no server to write to'
 
 export function useAppCommands(open: { palette: () => void; goTo: () => void; help: () => void }): void {
-  const [router, time, selection] = [useRouter(), useTimeStore(), useSelectionStore()]
-  const [compare, note] = [useCompareStore(), useNoteStore()]
-  const [enforcement, source] = [useEnforcementStore(), useSourceStore()]
-  const [dryRun, exportBundle, propose] = [useDryRun(), useExportBundle(), useProposal()]
+  const router = useRouter()
+  const time = useTimeStore()
+  const selection = useSelectionStore()
+  const compare = useCompareStore()
+  const note = useNoteStore()
+  const enforcement = useEnforcementStore()
+  const source = useSourceStore()
+  const dryRun = useDryRun()
+  const exportBundle = useExportBundle()
+  const propose = useProposal()
   const go: Handlers = Object.fromEntries(
     visitedViews.map(({ id }) => [`frame.${id}`, () => void router.push({ name: id })]),
   )
-  /** These have no key of their own: whoever chose one is told why nothing comes of it. */
+  /** Lock and unlock, which are chosen by name: if there is nothing to unlock, shows the reason. */
   const ifLockable = (act: () => void): void => {
     if (source.off !== null) say(NOT_WRITTEN)
     else if (enforcement.needsUnlock) act()
-    else say('Writing on this cluster takes no unlock')
+    else say('Writing on this cluster needs no unlock')
   }
   useCommands({
     ...go,

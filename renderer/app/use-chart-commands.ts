@@ -1,30 +1,31 @@
-/** Keys of charts: their values as a table, the whole view for one panel, zoom and pan of the window they show. */
+/** Keys of charts: values as a table, full-size panel, zoom and pan of the window. */
 import { shallowRef } from 'vue'
-import { aimedAt } from '../reach/pointed.ts'
-import { say } from '../composables/said.ts'
-import { turnFull } from '../reach/full.ts'
+import { closestTarget } from '../reach/key-target.ts'
+import { say } from '../composables/announcements.ts'
+import { toggleFullSize } from '../reach/full-size.ts'
 import type { ChartFacts } from '../charts/facts.ts'
 import { chartElements, factsOf } from '../charts/use-chart-facts.ts'
 import { crosshairMs } from '../charts/use-time-chart.ts'
 import { useCommands } from '../composables/use-commands.ts'
 import { useTimeStore } from '../stores/time.ts'
 
-/** Least and most that a key makes of the window, ms. */
-const [LEAST_MS, MOST_MS] = [10_000, 86_400_000]
+/** Smallest and largest window that a key can set, ms. */
+const LEAST_MS = 10_000
+const MOST_MS = 86_400_000
 
-/** The chart with the focus, else the one under the pointer: itself, or the one of the panel that is meant. */
-export function chartMeant(): Element | null {
-  const chart = aimedAt('[data-chart]')
+/** Chart with the focus, else the one under the pointer; or the chart of the targeted panel. */
+export function targetChart(): Element | null {
+  const chart = closestTarget('[data-chart]')
   if (chart !== null) return chart
-  const panel = aimedAt('.panel, .one, [data-panel]')
+  const panel = closestTarget('.panel, .one, [data-panel]')
   return (panel && chartElements().find((element) => panel.contains(element))) ?? null
 }
-/** Without one that is meant, the first of the view. */
+/** Targeted chart, else the first of the view. */
 const chartOfView = (): Element | null => {
   const view = document.querySelector('.view')
-  return chartMeant() ?? chartElements().find((element) => view?.contains(element) === true) ?? null
+  return targetChart() ?? chartElements().find((element) => view?.contains(element) === true) ?? null
 }
-/** All charts of the window show the same stretch of it: one is as good as another. */
+/** First chart of the view over time: all of them show the same window. */
 const timeChartOfView = (): Element | null => {
   const view = document.querySelector('.view')
   return chartElements().find((e) => view?.contains(e) === true && factsOf(e)?.across === 'Time') ?? null
@@ -42,19 +43,22 @@ export function useChartCommands() {
     shown.value = { facts, cursor: isTime ? (crosshairMs() ?? (time.isPaused ? time.atMs : null)) : null }
     return true
   }
-  /** A chart of the window is meant; keys are left to others where none is. By name, from the palette, it is any of the view. */
+  /**
+   * Runs `act` on the window if a chart over time is targeted, else leaves the key to other handlers. By name, from the
+   * palette, any chart of the view does.
+   */
   const onChart =
     (act: (windowMs: number, endMs: number) => void) =>
     (event?: KeyboardEvent): unknown => {
-      const chart = event === undefined ? timeChartOfView() : aimedAt('[data-chart]')
+      const chart = event === undefined ? timeChartOfView() : closestTarget('[data-chart]')
       if (chart === null || factsOf(chart)?.across !== 'Time' || time.atMs === null) {
-        if (event === undefined) say('There is no chart of the window in this view')
+        if (event === undefined) say('No chart over time in this view')
         return false
       }
       act(time.windowMs, time.atMs)
       return undefined
     }
-  /** Another width around the crosshair, else with the same end. */
+  /** Changes the width around the crosshair, else with the same end. */
   function zoomTo(windowMs: number, endMs: number, width: number): void {
     const wide = Math.max(LEAST_MS, Math.min(MOST_MS, Math.round(width)))
     if (wide === windowMs) return
@@ -69,8 +73,8 @@ export function useChartCommands() {
   useCommands({
     'charts.values': values,
     'charts.full': () => {
-      if (turnFull()) return undefined
-      say('No panel is meant: the focus or the pointer chooses one')
+      if (toggleFullSize()) return undefined
+      say('No panel selected: focus one or point at it')
       return undefined
     },
     'charts.closer': onChart((windowMs, endMs) => zoomTo(windowMs, endMs, windowMs / 2)),

@@ -1,4 +1,4 @@
-/** The window in a program that can more than a browser: its menu, what it is told, files that leave. */
+/** Window inside the desktop shell: menu, events and saved files. */
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import { defineComponent, h } from 'vue'
@@ -25,7 +25,10 @@ function hostWith(has: boolean) {
   const shell = {
     about: () =>
       Promise.resolve({
-        ...{ saves: has, menu: has, notifies: has, links: has },
+        saves: has,
+        menu: has,
+        notifies: has,
+        links: has,
         secrets: { can: false, why: '', kept: [] },
       }),
     setMenu: (menu: MenuModel) => Promise.resolve(void seen.menus.push(menu)),
@@ -90,7 +93,7 @@ describe('the desktop', () => {
     expect(seen.menus.length).toBeGreaterThan(before)
   })
 
-  it('does what it says: a command, an alert that was chosen, and what sleep has locked', async () => {
+  it('triggers commands, opens alerts, and reports locks after sleep', async () => {
     const { tell } = await open()
     palette.mockClear()
     await tell({ kind: 'command', id: 'frame.palette' })
@@ -109,7 +112,7 @@ describe('the desktop', () => {
     expect(wrapper.text()).toContain('Writing was locked: altair: this machine went to sleep.')
   })
 
-  it('writes a file where a person says, in parts that fit a message', async () => {
+  it('saves a file at the chosen path, in chunks that fit a message', async () => {
     const { seen, world } = await open()
     const bytes = new Uint8Array(1_200_000).fill(7)
     expect(await useShellStore().save('jobs.csv', new Blob([bytes]))).toEqual({ kind: 'saved', name: 'jobs.csv' })

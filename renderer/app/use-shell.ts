@@ -1,4 +1,4 @@
-/** The window and the program around it: tells it the menu, and does what it says. In a browser there is none, and nothing happens. */
+/** Desktop shell: sends it the menu and handles its events. In a browser there is none, and nothing happens. */
 import { computed, onScopeDispose, watch } from 'vue'
 import { useRoute, useRouter } from 'vue-router'
 import type { ShellEvent } from '#core/api/shell.ts'
@@ -19,8 +19,12 @@ const ids: ReadonlySet<string> = new Set(catalogue.map((c) => c.id))
 const isCommand = (id: string): id is CommandId => ids.has(id)
 
 export function useShell(): void {
-  const [connection, shell, incidents] = [useConnectionStore(), useShellStore(), useIncidentsStore()]
-  const [keymap, route, router] = [useKeymapStore(), useRoute(), useRouter()]
+  const connection = useConnectionStore()
+  const shell = useShellStore()
+  const incidents = useIncidentsStore()
+  const keymap = useKeymapStore()
+  const route = useRoute()
+  const router = useRouter()
   let following: AbortController | null = null
 
   const menu = computed(() => {
@@ -53,7 +57,7 @@ export function useShell(): void {
         code: 'LOCKED_BY_POWER',
         what: `Writing was locked: ${names}`,
         why: event.what === 'suspend' ? 'this machine went to sleep' : 'the screen was locked',
-        unaffected: 'Rules that were committed by hand stay until their own timers.',
+        unaffected: 'Manually committed rules stay until their timers expire.',
         next: 'Unlock the cluster and choose the mode again.',
       }
     }
@@ -66,7 +70,7 @@ export function useShell(): void {
         take(event)
       }
     } catch {
-      // The line to the host is gone, which is said elsewhere; the next host is followed anew.
+      // The connection to the host is lost, which is shown elsewhere; the next host is followed again.
     }
   }
   watch(

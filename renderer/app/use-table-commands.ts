@@ -1,5 +1,8 @@
-/** Keys of tables that are the same in every one: sorting by letter, tags, copying, rows of a table that has no keys of its own. */
+/**
+ * Keys common to all tables: sorting by letter, tags, copying, and row movement in tables without keys of their own.
+ */
 import { useEventListener } from '@vueuse/core'
+import { ref, watch } from 'vue'
 import { factTable } from '../charts/facts.ts'
 import { factsOf } from '../charts/use-chart-facts.ts'
 import { keyName, isTyping } from '../commands/key-press.ts'
@@ -7,11 +10,46 @@ import { useKeymapStore } from '../commands/keymap.ts'
 import { useCommands, type Handlers } from '../composables/use-commands.ts'
 import { chartPicture } from '../reach/chart-picture.ts'
 import { copyPicture, copyText, type Copied } from '../reach/copy.ts'
-import { aims } from '../reach/pointed.ts'
-import { say } from '../composables/said.ts'
-import { plainFigure, rowMeant, rowText, sortByKey, stepRow, TABLE, tableMeant } from '../reach/tables.ts'
+import { keyTargets } from '../reach/key-target.ts'
+import { say } from '../composables/announcements.ts'
+import { plainFigure, targetRow, rowText, sortByKey, stepRow, TABLE, targetTable } from '../reach/tables.ts'
 import { tagTables, useTagsStore, type TagTable } from '../stores/tags.ts'
-import { useProvenance } from './use-provenance.ts'
+import { useConnectionStore } from '../stores/connection.ts'
+import { useSourceStore } from '../stores/source.ts'
+import { useTimeStore } from '../stores/time.ts'
+import { formatClockUtc, formatDay } from '../format/units.ts'
+
+// Provenance of copied data: source, instant, seed, version.
+
+function useProvenance(): () => string {
+  const source = useSourceStore()
+  const time = useTimeStore()
+  const connection = useConnectionStore()
+  const version = ref('')
+  watch(
+    () => connection.host,
+    (host) => {
+      void host?.api.host
+        ?.info?.()
+        .then((info) => (version.value = info.version))
+        .catch(() => undefined)
+    },
+    { immediate: true },
+  )
+  return () => {
+    const of = source.frame?.source
+    const kind = source.naming?.kind ?? of?.kind ?? 'NO SOURCE'
+    const word = kind === 'LIVE' && time.isPaused ? 'LIVE, PAUSED' : kind
+    const at = time.atMs === null ? 'no sample' : `${formatDay(time.atMs)} ${formatClockUtc(time.atMs)} UTC`
+    return [
+      `${word} ${source.naming?.cluster ?? of?.cluster ?? ''}`.trim(),
+      ...(of?.scenario === undefined ? [] : [of.scenario]),
+      at,
+      ...(of?.seed === undefined ? [] : [`seed ${of.seed}`]),
+      `Sluice ${version.value}`.trim(),
+    ].join('  \u00B7  ')
+  }
+}
 
 const letters = {
   'tables.sort-read': 'r',
@@ -26,30 +64,32 @@ const letters = {
 
 const endWords: Readonly<Record<Copied, (what: string) => string>> = {
   copied: (what) => `${what} copied`,
-  saved: (what) => `${what} saved as a file: this browser takes no pictures on the clipboard`,
-  refused: (what) => `${what} not copied: the browser refuses the clipboard`,
+  saved: (what) => `${what} saved as a file: this browser cannot copy images`,
+  refused: (what) => `${what} not copied: the browser denies access to the clipboard`,
 }
 
 export function useTableCommands(): void {
-  const [tags, keymap, provenance] = [useTagsStore(), useKeymapStore(), useProvenance()]
+  const tags = useTagsStore()
+  const keymap = useKeymapStore()
+  const provenance = useProvenance()
 
   const nameOf = (table: Element | null): string => table?.getAttribute('aria-label') ?? 'the table'
   const sort = (letter: string) => (): unknown => {
-    const table = tableMeant()
+    const table = targetTable()
     if (table === null) return false
-    if (!sortByKey(table, letter)) say(`No column of ${nameOf(table)} is sorted by that letter`)
+    if (!sortByKey(table, letter)) say(`No column of ${nameOf(table)} has that sort key`)
     return undefined
   }
   const asTagTable = (name: string | undefined): TagTable | undefined => tagTables.find((table) => table === name)
   function tag(): unknown {
-    const table = tableMeant()
+    const table = targetTable()
     const name = asTagTable(table?.dataset['tags'])
     if (table === null || name === undefined) {
-      if (table !== null) say(`Rows of ${nameOf(table)} take no tags`)
+      if (table !== null) say(`Rows of ${nameOf(table)} cannot be tagged`)
       return table === null ? false : undefined
     }
-    const id = rowMeant(table)?.dataset['row']
-    if (id === undefined) say('No row is meant: j and k choose one')
+    const id = targetRow(table)?.dataset['row']
+    if (id === undefined) say('No row selected: use j and k')
     else tags.toggle(name, id)
     return undefined
   }
@@ -71,17 +111,17 @@ export function useTableCommands(): void {
   }
   function copy(): unknown {
     if ((getSelection()?.toString() ?? '') !== '') return false
-    for (const element of aims()) {
+    for (const element of keyTargets()) {
       const command = element.closest('pre.code, .code, [data-command]')
       if (command !== null) return void told(command.textContent ?? '', 'Command')
       const chart = element.closest('[data-chart]')
       if (chart !== null) return void copyChart(chart)
       if (element.closest(TABLE) !== null) break
     }
-    const table = tableMeant()
+    const table = targetTable()
     if (table === null) return false
-    const row = rowMeant(table)
-    if (row === null) say('No row is meant: j and k choose one')
+    const row = targetRow(table)
+    if (row === null) say('No row selected: use j and k')
     else void told(rowText(table, row), 'Row')
     return undefined
   }
@@ -90,7 +130,7 @@ export function useTableCommands(): void {
     Object.entries(letters).map(([id, letter]) => [id, sort(letter)]),
   ) as Partial<Handlers>
   const step = (by: 1 | -1) => (): unknown => {
-    const table = tableMeant()
+    const table = targetTable()
     return table !== null && stepRow(table, by)
   }
   useCommands({
@@ -98,8 +138,8 @@ export function useTableCommands(): void {
     'tables.next': step(1),
     'tables.previous': step(-1),
     'tables.open': () => {
-      const table = tableMeant()
-      const row = table && rowMeant(table)
+      const table = targetTable()
+      const row = table && targetRow(table)
       if (!row) return false
       row.dispatchEvent(new MouseEvent('dblclick', { bubbles: true }))
       return undefined
@@ -108,7 +148,7 @@ export function useTableCommands(): void {
     'tables.untag': () => void tags.clear(),
     'tables.copy': copy,
   })
-  /** A table beside the main one, with the focus in it, has j and k for itself. */
+  /** A focused table other than the main one handles j and k itself. */
   useEventListener(
     window,
     'keydown',

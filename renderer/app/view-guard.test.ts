@@ -10,7 +10,7 @@ let wrapper: VueWrapper
 freshPage(1100, () => wrapper.unmount())
 
 describe('a view that fails', () => {
-  it('leaves the frame alive, can be reported, and is built anew on demand', async () => {
+  it('leaves the frame alive, can be reported, and is rebuilt on demand', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const isBroken = ref(true)
     const View = defineComponent(() => () => {
@@ -28,7 +28,7 @@ describe('a view that fails', () => {
     expect(wrapper.find('[data-testid="fine"]').exists()).toBe(true)
   })
 
-  it('is only told of where a press failed: what is on screen stays', async () => {
+  it('only shows a notice if an event handler failed: the view stays', async () => {
     vi.spyOn(console, 'error').mockReturnValue(undefined)
     const View = defineComponent(() => () => h('button', { onClick: () => [].at(0)!['x'] }, 'press'))
     wrapper = mount(ViewGuard, { attachTo: document.body, props: { view: 'jobs' }, slots: { default: () => h(View) } })

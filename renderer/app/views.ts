@@ -1,4 +1,4 @@
-/** Component and icon of each view. The first view is part of the window; the others are loaded once it has time. */
+/** Component and icon of each view. The first view is part of the initial bundle; the others are loaded when idle. */
 import {
   BookOpen,
   BookOpenText,

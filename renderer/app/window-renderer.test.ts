@@ -1,4 +1,4 @@
-/** A text that changes stays the node that it was, and everything else is as Vue makes it. */
+/** Text updates keep their text node; everything else is as in Vue's renderer. */
 import { expect, it } from 'vitest'
 import { defineComponent, h, nextTick, ref } from 'vue'
 import { windowApp } from './window-renderer.ts'
@@ -10,7 +10,7 @@ function mounted(children: () => unknown) {
   return { p: page.querySelector('p') as HTMLElement, app, page }
 }
 
-it('a text that changes is the same node', async () => {
+it('updates text in place', async () => {
   const text = ref('1.0')
   const { p } = mounted(() => text.value)
   const node = p.firstChild
@@ -20,7 +20,7 @@ it('a text that changes is the same node', async () => {
   expect(p.firstChild).toBe(node)
 })
 
-it('a text stays text, whatever is in it', async () => {
+it('renders markup in text as text', async () => {
   const text = ref('a')
   const { p } = mounted(() => text.value)
   text.value = '<img src=x onerror=alert(1)>'
@@ -29,7 +29,7 @@ it('a text stays text, whatever is in it', async () => {
   expect(p.textContent).toBe('<img src=x onerror=alert(1)>')
 })
 
-it('between text, nothing and elements nothing is left behind', async () => {
+it('leaves no nodes behind when switching between text, nothing and elements', async () => {
   const children = ref<unknown>('one')
   const { p, app, page } = mounted(() => children.value)
   const nodes = async (next: unknown): Promise<string[]> => {

@@ -1,10 +1,11 @@
 /**
- * Vue's own renderer but for one thing: a text that changes stays the node that it was. Vue puts a new text node into the element, so that
- * the browser takes the old one's boxes down and builds new ones; the tables of a console change hundreds of texts a second.
+ * Renderer that updates text nodes in place instead of replacing them; otherwise Vue's own. Vue inserts a new text
+ * node, for which the browser discards the old layout boxes and builds new ones; the tables of a console change
+ * hundreds of texts a second.
  */
 import { createRenderer, nodeOps, patchProp, type App, type Component } from 'vue'
 
-/** Of the element's only text; anything else in it goes. */
+/** Sets the text of an element that contains only text; other children are removed. */
 export function setElementText(el: Element, text: string): void {
   const { firstChild } = el
   if (text !== '' && firstChild instanceof Text && firstChild === el.lastChild) firstChild.data = text
@@ -13,5 +14,5 @@ export function setElementText(el: Element, text: string): void {
 
 const { createApp } = createRenderer<Node, Element>({ ...nodeOps, patchProp, setElementText })
 
-/** The application of the window, not yet in the page. */
+/** Application of the window, not yet mounted. */
 export const windowApp = (root: Component): App<Element> => createApp(root)

@@ -8,7 +8,12 @@ import { joinedRuns, stripMs, stripX } from './strip-draw.ts'
 const WIDTH = 1008
 const at = (s: number): number => s * 1000
 const mark = (atMs: number, kind: Mark['kind'], text = `${kind} at ${atMs}`): Mark => ({
-  ...{ atMs, kind, text, level: 'ok', subject: 'Rule', where: 'oss01' },
+  atMs,
+  kind,
+  text,
+  level: 'ok',
+  subject: 'Rule',
+  where: 'oss01',
 })
 const marks = [
   mark(at(100), 'start'),
@@ -18,8 +23,14 @@ const marks = [
   mark(at(900), 'lost'),
 ]
 const strip = {
-  ...{ seq: 1, sample: 9, atMs: at(1000), fromMs: 0, toMs: at(1000) },
-  ...{ t: [0, at(500), at(1000)], rpcs: [1, null, 2], marks },
+  seq: 1,
+  sample: 9,
+  atMs: at(1000),
+  fromMs: 0,
+  toMs: at(1000),
+  t: [0, at(500), at(1000)],
+  rpcs: [1, null, 2],
+  marks,
 } as StripFrame
 
 let wrapper: VueWrapper
@@ -64,7 +75,7 @@ async function show() {
 }
 
 describe('the strip', () => {
-  it('goes to an instant by a click, and shows a stretch by a drag, either way', async () => {
+  it('seeks by a click, and zooms to a range by a drag in either direction', async () => {
     const { point } = await show()
     await point('pointerdown', 300)
     await point('pointerup', 302)
@@ -82,7 +93,7 @@ describe('the strip', () => {
     expect(wrapper.emitted('reset')).toHaveLength(1)
   })
 
-  it('forgets a press that the browser took away', async () => {
+  it('drops a press cancelled by the browser', async () => {
     const { point } = await show()
     await point('pointerdown', 300)
     await point('pointercancel', 300)
@@ -90,7 +101,7 @@ describe('the strip', () => {
     expect([wrapper.emitted('go'), wrapper.emitted('zoom')]).toEqual([undefined, undefined])
   })
 
-  it('counts marks that would cover each other, as the most telling of them', async () => {
+  it('merges overlapping marks into the most important one, with their count', async () => {
     const { buttons } = await show()
     expect(buttons().map((b) => b.attributes('data-kind'))).toEqual(['alarm', 'note', 'lost'])
     expect(buttons()[0]?.attributes('aria-label')).toBe('3 events, 00:01:42 Rule: queue <img src=x>')
@@ -113,7 +124,7 @@ describe('the strip', () => {
     removeEventListener('keydown', heard)
   })
 
-  it('tells who and why under the pointer, newest first', async () => {
+  it('shows actor and reason under the pointer, newest first', async () => {
     const { point } = await show()
     await point('pointermove', 101)
     const tip = document.querySelector('[role="tooltip"]')?.textContent ?? ''
@@ -138,7 +149,7 @@ describe('instants and places of the strip', () => {
     const span = { width: 700, fromMs: 5000, toMs: 65_000 }
     for (const ms of [5000, 5001, 33_333, 65_000]) expect(stripMs(span, stripX(span, ms))).toBeCloseTo(ms, 6)
   })
-  it('join nothing over a gap, nor over a hole in time', () => {
+  it('are not joined over a missing value, nor over a gap in time', () => {
     expect(joinedRuns([0, 1, 2, 3, 4], [1, 1, null, 1, 1])).toEqual([
       [0, 1],
       [3, 4],

@@ -1,6 +1,6 @@
 /**
- * One ECharts instance in one element: only the parts in use, canvas, no animation, no tooltip (values stand in the
- * legend, as text). Charts of a page share their crosshair through one group.
+ * One ECharts instance in one element: only the required parts, canvas, no animation, no tooltip (values are shown in
+ * the legend, as text). Charts of a page share their crosshair through one group.
  */
 import { LineChart } from 'echarts/charts'
 import { AxisPointerComponent, GridComponent, MarkLineComponent } from 'echarts/components'
@@ -18,9 +18,9 @@ interface PointerEvent {
 }
 
 /**
- * @param depends  what the option is made of. A change is drawn in a task of its own: the numbers of the page come first,
- *                 and no task grows long by all charts of a view in one.
- * @param hover   instant under the crosshair, null when it leaves.
+ * @param depends  inputs of the option. A change is drawn in a task of its own: the numbers of the page come first, and
+ * the charts of a view do not add up to one long task.
+ * @param hover    instant under the crosshair, null when it leaves.
  */
 export function useEChart(
   element: Readonly<Ref<HTMLElement | null>>,
@@ -36,7 +36,7 @@ export function useEChart(
     if (chart === null) return
     const next = option()
     const count = Array.isArray(next['series']) ? next['series'].length : 0
-    // A series that has gone must not stay drawn.
+    // A removed series must not stay drawn.
     chart.setOption(next, count < series ? { replaceMerge: ['series'] } : {})
     series = count
   }

@@ -1,6 +1,6 @@
 /**
- * What a chart draws, as words and as a table: every chart has a name with its main figures, and its values can be read under
- * the cursor without seeing it.
+ * Text and table form of a chart: every chart has a name with its main figures, and its values can be read at the
+ * cursor without seeing it.
  */
 import { mean } from '#core/base/statistics.ts'
 import { formatClock, formatDate, formatNumber, formatPercent, plural } from '../format/units.ts'
@@ -12,27 +12,27 @@ type Values = readonly (number | null | undefined)[]
 export interface FactSeries {
   readonly name: string
   readonly values: Values
-  /** What stands there in words, where that is no figure: a message, an event. */
+  /** Texts instead of numbers: messages, events. */
   readonly texts?: readonly string[]
 }
-/** A column of words. */
-export const inWords = (name: string, texts: readonly string[]): FactSeries => ({ name, values: [], texts })
+/** Returns a column of texts. */
+export const textColumn = (name: string, texts: readonly string[]): FactSeries => ({ name, values: [], texts })
 export interface ChartFacts {
   readonly title: string
-  /** Name of what runs across, and its values; the same number of them as of each series. */
+  /** Name and values of the x axis; as many as in each series. */
   readonly across: string
   readonly at: readonly number[]
   readonly atWords: (value: number) => string
   readonly series: readonly FactSeries[]
   readonly valueWords: (value: number) => string
-  /** The series are parts of a whole: their sum is what is told first. */
+  /** The series are parts of a whole: their sum comes first in the name. */
   readonly isStacked?: boolean
-  /** The whole name, where the chart's own words say more than figures do. */
+  /** Complete name, if the chart's own text is better than figures. */
   readonly words?: string
 }
 
-/** Four figures that count, so that a small share is no zero. */
-export function figureWords(value: number): string {
+/** Formats a value so that a small share is not shown as zero. */
+export function formatFigure(value: number): string {
   const size = Math.abs(value)
   return formatNumber(value, size >= 100 || Number.isInteger(value) ? 0 : size >= 1 ? 1 : 3)
 }
@@ -44,12 +44,18 @@ export function overTime(
   more: { readonly divisor?: number | undefined; readonly isStacked?: boolean } = {},
 ): ChartFacts {
   const divisor = more.divisor ?? 1
-  const [span, step] = [(t.at(-1) ?? 0) - (t[0] ?? 0), (t[1] ?? 0) - (t[0] ?? 0)]
-  const [isLong, isFine] = [span > 86_400_000, step > 0 && step < 1000]
+  const span = (t.at(-1) ?? 0) - (t[0] ?? 0)
+  const step = (t[1] ?? 0) - (t[0] ?? 0)
+  const isLong = span > 86_400_000
+  const isFine = step > 0 && step < 1000
   return {
-    ...{ title, across: 'Time', at: t, series, isStacked: more.isStacked === true },
+    title,
+    across: 'Time',
+    at: t,
+    series,
+    isStacked: more.isStacked === true,
     atWords: (ms) => `${isLong ? `${formatDate(ms)} ` : ''}${formatClock(ms, true, isFine ? 1 : 0)}`,
-    valueWords: (value) => figureWords(value / divisor),
+    valueWords: (value) => formatFigure(value / divisor),
   }
 }
 
@@ -62,7 +68,7 @@ function sums(series: readonly FactSeries[]): (number | null)[] {
   })
 }
 
-/** Rising or falling: the last third against the first, by more than a tenth of the range the values have. */
+/** Trend: compares the last third with the first; it counts from a tenth of the value range on. */
 function trend(values: readonly number[]): string {
   if (values.length < 6) return ''
   const third = Math.floor(values.length / 3)
@@ -72,12 +78,13 @@ function trend(values: readonly number[]): string {
   return change > 0 ? ', rising' : ', falling'
 }
 
-/** The course of a small series without its figures, which stand beside it: where it goes, how far it falls, what is missing. */
-export function courseWords(values: Values): string {
+/** Describes the course of a small series without its figures, which are shown beside it: trend, lowest point, gaps. */
+export function courseText(values: Values): string {
   const all = known(values)
-  if (all.length === 0) return 'nothing measured'
-  const [least, most] = [Math.min(...all), Math.max(...all)]
-  const depth = most <= 0 ? 'nothing all the time' : `lowest ${formatPercent(least / most)} of the highest`
+  if (all.length === 0) return 'not measured'
+  const least = Math.min(...all)
+  const most = Math.max(...all)
+  const depth = most <= 0 ? 'always 0' : `lowest ${formatPercent(least / most)} of the highest`
   const gaps = values.length - all.length
   return `${depth}${trend(all)}${gaps > 0 ? `, ${plural(gaps, 'value')} not measured` : ''}`
 }
@@ -85,19 +92,19 @@ export function courseWords(values: Values): string {
 function lineWords({ name, values }: FactSeries, words: (v: number) => string, isAlone: boolean): string {
   const all = known(values)
   const head = isAlone ? '' : `${name} `
-  if (all.length === 0) return `${head}nothing measured`
+  if (all.length === 0) return `${head}not measured`
   const newest = values.at(-1)
   const last = isKnown(newest) ? `newest ${words(newest)}` : 'newest not measured'
   return `${head}${last}, lowest ${words(Math.min(...all))}, highest ${words(Math.max(...all))}${trend(all)}`
 }
 
-/** Series that are told in the name of a chart; the others are counted. */
-const TOLD = 3
+/** Series described in the name of a chart; the others are counted. */
+const NAMED_MOST = 3
 
-/** The name of a chart: what it shows, then its main figures. */
-export function factWords({ title, series, valueWords, isStacked, words }: ChartFacts): string {
+/** Accessible name of a chart: its title, then its main figures. */
+export function factText({ title, series, valueWords, isStacked, words }: ChartFacts): string {
   if (words !== undefined) return words
-  if (series.length === 0) return `${title}: nothing to draw`
+  if (series.length === 0) return `${title}: no data`
   if (isStacked && series.length > 1) {
     const parts = series
       .flatMap(({ name, values }) => {
@@ -105,14 +112,14 @@ export function factWords({ title, series, valueWords, isStacked, words }: Chart
         return isKnown(newest) ? [{ name, newest }] : []
       })
       .sort((a, b) => b.newest - a.newest)
-      .slice(0, TOLD)
+      .slice(0, NAMED_MOST)
       .map(({ name, newest }) => `${name} ${valueWords(newest)}`)
     const all = lineWords({ name: 'all', values: sums(series) }, valueWords, false)
     return `${title}: ${all}${parts.length > 0 ? `; most: ${parts.join(', ')}` : ''}`
   }
-  const told = series.slice(0, TOLD).map((line) => lineWords(line, valueWords, series.length === 1))
-  const more = series.length - TOLD
-  return `${title}: ${told.join('; ')}${more > 0 ? `; ${more} more` : ''}`
+  const named = series.slice(0, NAMED_MOST).map((line) => lineWords(line, valueWords, series.length === 1))
+  const more = series.length - NAMED_MOST
+  return `${title}: ${named.join('; ')}${more > 0 ? `; ${more} more` : ''}`
 }
 
 export interface FactRow {
@@ -123,17 +130,18 @@ export interface FactRow {
 export interface FactTable {
   readonly heads: readonly string[]
   readonly rows: readonly FactRow[]
-  /** Row under the cursor: the instant nearest to it, else the last; -1 without rows. */
+  /** Row nearest to the cursor, else the last; -1 without rows. */
   readonly current: number
 }
 
-/** What is drawn as a table; instants have their date where they are of more than a day. */
+/** Values of a chart as a table; times include the date if they span more than a day. */
 export function factTable(facts: ChartFacts, cursor: number | null): FactTable {
   const { at, series } = facts
   return {
     heads: [facts.across, ...series.map(({ name }) => name)],
     rows: at.map((value, index) => ({
-      ...{ index, at: facts.atWords(value) },
+      index,
+      at: facts.atWords(value),
       values: series.map(({ values, texts }) => {
         const v = values[index]
         if (texts !== undefined) return texts[index] ?? ''

@@ -1,4 +1,4 @@
-/** Shapes of events, about 8 px high around the origin: kinds are told apart without their inks. */
+/** Shapes of events, about 8 px high around the origin: kinds are distinguishable without color. */
 import type { Mark } from '#core/api/history.ts'
 import type { Token } from '../theme/palette.ts'
 import { plainText } from '../format/plain-text.ts'
@@ -10,7 +10,7 @@ export interface MarkShape {
   readonly ink: Token
   /** Drawn as lines; others are filled. */
   readonly isStroke?: boolean
-  /** What a legend calls it. */
+  /** Name in a legend. */
   readonly word: string
 }
 
@@ -20,7 +20,7 @@ export const markShapes: Readonly<Record<Mark['kind'], MarkShape>> = {
   start: { path: 'M-3.5 3h7L0-3z', ink: 'ink-3', word: 'start' },
   change: { path: 'M0-3.6L3.6 0 0 3.6-3.6 0z', ink: 'ink-4', word: 'change' },
   stop: { path: 'M-3-3h6v6h-6z', ink: 'ink-2', word: 'stop' },
-  alarm: { path: 'M-4 3.5h8L0-3.5z', ink: 'bad', word: 'alarm' },
+  alarm: { path: 'M-4 3.5h8L0-3.5z', ink: 'bad', word: 'alert' },
   lost: { path: 'M-3-3l6 6m0-6l-6 6', ink: 'idle', isStroke: true, word: 'lost' },
   mode: { path: 'M0-3.6L3.6 0 0 3.6-3.6 0z', ink: 'accent', word: 'mode' },
   controller: { path: circle(1.8), ink: 'text-3', word: 'decision' },
@@ -28,7 +28,7 @@ export const markShapes: Readonly<Record<Mark['kind'], MarkShape>> = {
   note: { path: 'M-2 4v-8h6L2-1.8 4 .4h-6', ink: 'note', word: 'note' },
 }
 
-/** Where several marks meet, the first kind of this list is drawn. */
+/** Of several marks at one place, the first kind in this list is drawn. */
 const RANK: readonly Mark['kind'][] = [
   ...(['alarm', 'note', 'lost', 'start', 'stop', 'change', 'mode', 'job', 'controller'] as const),
 ]
@@ -39,7 +39,7 @@ export interface MarkGroup {
   readonly marks: readonly Mark[]
 }
 
-/** Marks that would cover each other as one, at the place of the most telling of them. `marks` in any order. */
+/** Merges overlapping marks into one, at the position of the most important one. `marks` in any order. */
 export function groupMarks(marks: readonly Mark[], xOf: (atMs: number) => number, reachPx: number): MarkGroup[] {
   const groups: { fromX: number; marks: Mark[] }[] = []
   for (const mark of [...marks].sort((a, b) => a.atMs - b.atMs)) {
@@ -54,9 +54,9 @@ export function groupMarks(marks: readonly Mark[], xOf: (atMs: number) => number
 }
 
 const drawnOf = (group: MarkGroup): Mark | undefined => group.marks.findLast((m) => m.kind === group.kind)
-/** A group is gone to at its newest mark of the kind that it is drawn as. */
+/** Instant that a group links to: its newest mark of the kind drawn. */
 export const groupInstant = (group: MarkGroup): number => drawnOf(group)?.atMs ?? group.marks.at(-1)?.atMs ?? 0
-/** A group as it is read out: how many, and what the one says that it is drawn as. */
+/** Accessible name of a group: the number of marks, and the text of the one drawn. */
 export function groupName(group: MarkGroup): string {
   const mark = drawnOf(group)
   const what = mark ? `${formatClock(mark.atMs)} ${mark.subject}: ${plainText(mark.text)}` : ''

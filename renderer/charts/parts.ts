@@ -1,4 +1,4 @@
-/** What the charts of a run stand on: ground, time axis, value axis; all inks from the palette. */
+/** Common parts of the charts of a run: background, time axis, value axis; all colors from the palette. */
 import { formatClock, formatTick } from '../format/units.ts'
 import type { Palette } from '../theme/palette.ts'
 
@@ -14,12 +14,13 @@ export interface ValueEnds {
   readonly step: number
 }
 
-/** Everything that is not a series. */
+/** ECharts option without series. */
 export function ground(p: Palette, t: readonly number[], ends: ValueEnds, divisor = 1, margins: Margins = {}) {
-  const [from, to] = [t[0] ?? 0, t.at(-1) ?? 1]
+  const from = t[0] ?? 0
+  const to = t.at(-1) ?? 1
   const text = { color: p['text-3'], fontSize: 10, fontFamily: p['font-ui'] }
   const isNarrow = (margins.right ?? 14) < 10
-  // A label at the very edge would be cut: the tick stays, its words go.
+  // A label at the very edge would be clipped: the tick stays, its label is omitted.
   const edge = (to - from) * (isNarrow ? 0.09 : 0.035)
   const words = (value: number): string =>
     value - from < edge || to - value < edge ? '' : formatClock(value, value % 60_000 !== 0)
@@ -48,7 +49,9 @@ export function ground(p: Palette, t: readonly number[], ends: ValueEnds, diviso
     },
     yAxis: {
       type: 'value',
-      ...{ min: ends.min, max: ends.max, interval: ends.step },
+      min: ends.min,
+      max: ends.max,
+      interval: ends.step,
       axisLine: { show: false },
       axisTick: { show: false },
       axisLabel: { ...text, formatter: (value: number) => formatTick(value / divisor) },
@@ -58,7 +61,10 @@ export function ground(p: Palette, t: readonly number[], ends: ValueEnds, diviso
   }
 }
 
-/** Points of a line on the time axis, x and y in turn; a gap is NaN. Typed, because a list of pairs is copied pair by pair. */
+/**
+ * Points of a line on the time axis, x and y interleaved; a gap is NaN. Typed, because a list of pairs is copied pair
+ * by pair.
+ */
 export function points(t: readonly number[], values: readonly (number | null)[]): Float64Array {
   const flat = new Float64Array(t.length * 2)
   for (let i = 0; i < t.length; i++) {

@@ -1,14 +1,17 @@
-/** Areas that can be told apart without hue: an ink and strokes of the ground over it, on canvas and in CSS alike. */
+/**
+ * Areas that are distinguishable without hue: a color with strokes of the background over it, on canvas and in CSS
+ * alike.
+ */
 import { inkToken, inkVar, palette, type Token } from '../theme/palette.ts'
 
 export type Pattern = 'solid' | 'rise' | 'dots' | 'level' | 'fall' | 'upright'
 
-/** How a series of a figure is drawn, by its place. */
+/** Style of a series in a figure, by its index. */
 export interface Look {
-  /** Ink 1..7, 0 for the grey. */
+  /** Color 1..7, 0 for grey. */
   readonly ink: number
   readonly pattern: Pattern
-  /** Of its line. */
+  /** Dashed line. */
   readonly isDashed: boolean
 }
 
@@ -20,7 +23,7 @@ const JOBS: readonly Look[] = [
   { ink: 4, pattern: 'fall', isDashed: false },
   { ink: 5, pattern: 'upright', isDashed: true },
 ]
-/** Controllers: none, static, the paper's own; a comparison with one of them looks like it. */
+/** Controllers: none, static, the paper's own; a comparison with one of them uses the same style. */
 const VARIANTS: readonly Look[] = [
   { ink: 0, pattern: 'dots', isDashed: true },
   { ink: 2, pattern: 'rise', isDashed: true },
@@ -29,7 +32,7 @@ const VARIANTS: readonly Look[] = [
 const at = (looks: readonly Look[], place: number): Look => looks[place % looks.length]!
 export const jobLook = (place: number): Look => at(JOBS, place)
 export const variantLook = (place: number): Look => at(VARIANTS, place)
-/** A measure that is counted (solid) and one that it is compared with (dashed). */
+/** Styles of a counted measure (solid) and the one it is compared with (dashed). */
 export const measureLook = (place: number): Look => ({
   ink: place === 0 ? 1 : 2,
   pattern: 'solid',
@@ -38,7 +41,7 @@ export const measureLook = (place: number): Look => ({
 
 export const inkOf = ({ ink }: Look): Token => inkToken(ink)
 
-/** Background of a swatch or a bar. */
+/** CSS background of a swatch or a bar. */
 export function patternCss({ ink, pattern }: Look): { background: string } {
   const ground = 'var(--bg-surface)'
   const stripes = (angle: number): string =>
@@ -55,13 +58,14 @@ export function patternCss({ ink, pattern }: Look): { background: string } {
 }
 
 const SIZE = 6
-/** Strokes let enough of the ink through that a thin area keeps its weight. */
+/** Opacity of the strokes: lets enough color through for thin areas. */
 const STROKE = 0.72
 const tiles = new Map<string, HTMLCanvasElement>()
 
-/** The same as an image that repeats; the plain ink where there is no canvas. */
+/** The same as a repeating image; the plain color if there is no canvas. */
 export function patternFill(look: Look): string | { image: HTMLCanvasElement; repeat: 'repeat' } {
-  const [ink, ground] = [palette.value[inkOf(look)], palette.value['bg-surface']]
+  const ink = palette.value[inkOf(look)]
+  const ground = palette.value['bg-surface']
   if (look.pattern === 'solid') return ink
   const key = `${ink} ${ground} ${look.pattern}`
   const image = tiles.get(key) ?? paint(ink, ground, look.pattern)
@@ -88,7 +92,7 @@ function paint(ink: string, ground: string, pattern: Pattern): HTMLCanvasElement
   const middle = SIZE / 2
   if (pattern === 'level') line(0, middle, SIZE, middle)
   if (pattern === 'upright') line(middle, 0, middle, SIZE)
-  // Slanted strokes go on into their neighbours.
+  // Slanted strokes continue into the neighboring tiles.
   for (const shift of [-SIZE, 0, SIZE]) {
     if (pattern === 'rise') line(shift - 1, SIZE + 1, shift + SIZE + 1, -1)
     if (pattern === 'fall') line(shift - 1, -1, shift + SIZE + 1, SIZE + 1)

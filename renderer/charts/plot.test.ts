@@ -6,7 +6,7 @@ const box = { width: 120, height: 60, margins: { left: 10, right: 10, top: 10, b
 const plot = plotOf(box, { min: 0, max: 10 }, { min: -2, max: 2 })
 
 describe('paths', () => {
-  it('stand on their values, upwards, inside the margins', () => {
+  it('pass through their values, upwards, inside the margins', () => {
     expect([plot.x(0), plot.x(10), plot.y(-2), plot.y(2), plot.y(0)]).toEqual([10, 110, 50, 10, 30])
     expect(linePath([0, 5, 10], [0, 2, -2], plot)).toBe('M10 30L60 10L110 50')
     expect(areaPath([0, 5, 10], [0, 2, -2], plot, 0)).toBe('M10 30L10 30L60 10L110 50L110 30Z')
@@ -15,12 +15,12 @@ describe('paths', () => {
     expect(linePath([0, 1, 2, 3], [1, null, 1, 1], plot)).toBe('M10 20h0.5M30 20L40 20')
     expect(linePath([0, 1], [null, null], plot)).toBe('')
   })
-  it('of an axis without extent stand at its beginning', () => {
+  it('of an axis without extent are at its start', () => {
     expect(plotOf(box, { min: 4, max: 4 }, { min: 0, max: 1 }).x(4)).toBe(10)
   })
 })
 
-it('gaps lie before and between values; what comes after the last one has not come yet', () => {
+it('reports gaps before and between values, not after the last one', () => {
   const t = [0, 1, 2, 3, 4, 5, 6]
   expect(gapSpans(t, [1, null, null, 2, 3, null, null])).toEqual([[0, 3]])
   expect(gapSpans(t, [null, null, 5, 5, null, 5, 5])).toEqual([

@@ -1,12 +1,12 @@
 /**
- * Geometry of a chart in SVG: scales, paths with their gaps left open, and thinning that keeps every dip. For charts whose
- * marks and words must stand exactly on values; colours come from CSS.
+ * Geometry of a chart in SVG: scales, paths with gaps, and thinning that keeps every minimum. For charts whose marks
+ * and labels must be placed exactly at values; colors come from CSS.
  */
 import { isKnown, runs } from '../widgets/canvas.ts'
 
 type Values = readonly (number | null)[]
 
-/** Where values stand, px. */
+/** Rectangle of the plot, px. */
 export interface Plot {
   readonly x: (value: number) => number
   readonly y: (value: number) => number
@@ -21,7 +21,7 @@ export interface Ends {
   readonly max: number
 }
 
-/** An axis without extent shows everything at its beginning. */
+/** An axis without extent maps everything to its start. */
 export function plotOf({ width, height, margins }: PlotBox, across: Ends, up: Ends): Plot {
   const spanX = Math.max(0, width - margins.left - margins.right)
   const spanY = Math.max(0, height - margins.top - margins.bottom)
@@ -34,7 +34,7 @@ export function plotOf({ width, height, margins }: PlotBox, across: Ends, up: En
 
 const px = (value: number): string => value.toFixed(1).replace(/\.0$/, '')
 
-/** Path of a line; what was not measured interrupts it. A single value between gaps is a short stroke. */
+/** Path of a line, interrupted by missing values. A single value between gaps is a short stroke. */
 export function linePath(t: readonly number[], values: Values, plot: Plot): string {
   return runs(values)
     .map(([from, to]) => {
@@ -45,7 +45,7 @@ export function linePath(t: readonly number[], values: Values, plot: Plot): stri
     .join('')
 }
 
-/** The same down to `base`. */
+/** Path of the area down to `base`. */
 export function areaPath(t: readonly number[], values: Values, plot: Plot, base: number): string {
   const floor = px(plot.y(base))
   return runs(values)
@@ -58,29 +58,32 @@ export function areaPath(t: readonly number[], values: Values, plot: Plot, base:
     .join('')
 }
 
-/** Stretches of time without a value before or between values, as [from, to]; what follows the last one has not come yet. */
+/** Time ranges without a value before or between values, as [from, to]; after the last value nothing is due yet. */
 export function gapSpans(t: readonly number[], values: Values): [from: number, to: number][] {
   const found: [number, number][] = []
   const known = runs(values)
   const first = known[0]?.[0] ?? 0
   if (first > 0) found.push([t[0] ?? 0, t[first] ?? 0])
   for (let i = 1; i < known.length; i++) {
-    const [before, after] = [known[i - 1]?.[1] ?? 0, known[i]?.[0] ?? 0]
+    const before = known[i - 1]?.[1] ?? 0
+    const after = known[i]?.[0] ?? 0
     found.push([t[before] ?? 0, t[after] ?? 0])
   }
   return found
 }
 
 /**
- * At most about `most` points of a long series: of every bucket its lowest and its highest value in the order in which they
- * came, so that no dip is lost; a bucket with a gap stays one.
+ * Thins a long series to about `most` points: the lowest and highest value of every bucket, in order, so that no
+ * minimum is lost; a bucket with a gap stays a gap.
  */
 export function thin(t: readonly number[], values: Values, most: number): { t: readonly number[]; values: Values } {
   if (t.length <= most || most < 4) return { t, values }
   const size = Math.ceil((2 * t.length) / most)
   const kept: number[] = []
   for (let from = 0; from < t.length; from += size) {
-    let [low, high, gap] = [-1, -1, -1]
+    let low = -1
+    let high = -1
+    let gap = -1
     for (let i = from; i < Math.min(t.length, from + size); i++) {
       const v = values[i] ?? null
       if (!isKnown(v)) {
@@ -104,8 +107,8 @@ export function ticksWithin({ min, max }: Ends, step: number): number[] {
 }
 
 /**
- * Places for labels that want to stand at `wanted`, px, kept `gap` apart and inside the ends; their order stays. Where there
- * is no room for all, they stand as close as they must.
+ * Positions of labels near `wanted`, px, at least `gap` apart and within the limits, in the same order. Without enough
+ * room they are spaced as widely as possible.
  */
 export function spread(wanted: readonly number[], gap: number, { min, max }: Ends): number[] {
   const order = wanted.map((_, i) => i).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0))

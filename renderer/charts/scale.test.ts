@@ -18,7 +18,7 @@ it('only grows', () => {
   expect(growingMax()(0)).toBe(1)
 })
 
-it('takes nothing of a gap into the top of a scale', () => {
+it('ignores gaps in the maximum of a scale', () => {
   expect(largest([null, 3, NaN, undefined, Infinity, 2])).toBe(3)
   expect(largest([null, NaN], 7)).toBe(7)
   expect(stackedMax([{ values: [1, NaN, 3] }, { values: [4, 9, null] }])).toBe(9)

@@ -1,23 +1,23 @@
-/** Ends of a value axis: round ones that seldom move. */
+/** Limits of a value axis: round and rarely changing. */
 import { niceMax, tickStep } from '#core/base/scale.ts'
 import { isKnown } from '../widgets/canvas.ts'
 
 export { niceMax, tickStep }
 
-/** A maximum that only grows while the page is open: bars of two moments stay comparable. */
+/** Maximum that only grows while the page is open, so that bars stay comparable over time. */
 export function growingMax(): (value: number) => number {
   let reached = 0
   return (value) => (reached = Math.max(reached, value > 0 ? niceMax(value) : 0)) || 1
 }
 
-/** The largest value that was measured, and `least` where none is above it. */
+/** Largest measured value, at least `least`. */
 export function largest(values: readonly (number | null | undefined)[], least = 0): number {
   let most = least
   for (const v of values) if (isKnown(v) && v > most) most = v
   return most
 }
 
-/** Largest sum over series at one instant; gaps count as nothing. */
+/** Largest sum over series at one instant; gaps count as 0. */
 export function stackedMax(series: readonly { values: readonly (number | null)[] }[]): number {
   let max = 0
   const length = series[0]?.values.length ?? 0
@@ -32,9 +32,10 @@ export function stackedMax(series: readonly { values: readonly (number | null)[]
   return max
 }
 
-/** Index of the instant in ascending `t` that is nearest to `at`; -1 when there is none. */
+/** Index of the instant in ascending `t` nearest to `at`; -1 if empty. */
 export function nearest(t: readonly number[], at: number): number {
-  let [low, high] = [0, t.length - 1]
+  let low = 0
+  let high = t.length - 1
   if (high < 0) return -1
   while (high - low > 1) {
     const middle = (low + high) >> 1

@@ -5,7 +5,7 @@ import { factsOf } from './use-chart-facts.ts'
 import SizeHistogram from './SizeHistogram.vue'
 import Sparkline from './Sparkline.vue'
 
-it('tells shares by size as words and as a table', () => {
+it('gives shares by size as text and as a table', () => {
   const sizes = [
     { bytes: 4096, share: 0.05 },
     { bytes: 65_536, share: 0.2 },
@@ -25,7 +25,7 @@ it('tells shares by size as words and as a table', () => {
   expect(factsOf(bins)).toBeNull()
 })
 
-it('says the course of a sparkline where it has a name, and is passed over where its row says all', () => {
+it('describes a labeled sparkline, and hides an unlabeled one from screen readers', () => {
   const values = [10, 12, 11, 20, null, 30]
   const named = mount(Sparkline, { props: { values, width: 40, label: 'Course of RPC/s' } })
   expect(named.attributes()).toMatchObject({ role: 'img' })

@@ -1,4 +1,4 @@
-/** The time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
+/** Time strip on a canvas: flow of RPC/s, gaps, window, groups of event marks, clock labels, pins and cursor. */
 import { hatchTile, runs } from '../widgets/canvas.ts'
 import { largest } from './scale.ts'
 import { clockShift, formatClock, formatDate } from '../format/units.ts'
@@ -7,7 +7,7 @@ import { markShapes, type MarkGroup } from './mark-shape.ts'
 
 const FLOOR = 31
 export const LANE = 38
-/** Values may be this many of their usual distances apart before the stretch between them counts as a gap. */
+/** Largest distance between values, in usual steps, before the range between them counts as a gap. */
 const GAP_STEPS = 3.5
 
 export interface StripSpan {
@@ -23,9 +23,9 @@ export interface StripFlow extends StripSpan {
 export interface StripCursor {
   readonly windowMs: number
   readonly cursorMs: number
-  /** Instant of A while two are compared; the cursor is then B. */
+  /** Instant A of a comparison; the cursor is B. */
   readonly aMs: number | null
-  /** Stretch under a drag, px. */
+  /** Dragged range, px. */
   readonly drag: readonly [number, number] | null
 }
 
@@ -36,13 +36,13 @@ export const stripX = (picture: StripSpan, atMs: number): number =>
 export const stripMs = (picture: StripSpan, x: number): number =>
   picture.fromMs + Math.max(0, Math.min(1, x / Math.max(1, picture.width - 8))) * (picture.toMs - picture.fromMs)
 
-/** Clock labels: the step of the list that gives four to eight of them. */
+/** Clock labels: the step that gives four to eight of them. */
 function labelStep(spanMs: number): number {
   const steps = [10_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000]
   return steps.find((step) => spanMs / step <= 7) ?? 14_400_000
 }
 
-/** Stretches of indices that may be joined by a line: without a gap, and without a hole in time. */
+/** Index ranges that can be joined by a line: without missing values and without gaps in time. */
 export function joinedRuns(t: readonly number[], values: readonly (number | null)[]): [number, number][] {
   const steps = t.slice(1).map((at, i) => at - (t[i] ?? at))
   const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0
@@ -58,7 +58,7 @@ export function joinedRuns(t: readonly number[], values: readonly (number | null
   })
 }
 
-/** What changes with a sample: flow, gaps, marks, labels. */
+/** Draws the parts that change with a sample: flow, gaps, marks, labels. */
 export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: StripFlow): void {
   const { t, rpcs, width } = picture
   const x = (atMs: number): number => stripX(picture, atMs)
@@ -98,7 +98,7 @@ export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: Strip
     c.lineWidth = 1.6
     if (shape.isStroke) c.stroke(new Path2D(shape.path))
     else c.fill(new Path2D(shape.path))
-    // A number that the next mark would cover is left to the tip.
+    // A number that the next mark would cover is shown only in the tooltip.
     const words = group.marks.length > 99 ? '99+' : String(group.marks.length)
     const next = picture.groups[i + 1]
     const room = (next ? markX(picture, next) - 4 : width) - markX(picture, group) - 5.5
@@ -120,7 +120,7 @@ export function drawFlow(c: CanvasRenderingContext2D, p: Palette, picture: Strip
   }
 }
 
-/** Where a group is drawn: within the strip. */
+/** x of a group, clamped to the strip. */
 export const markX = (picture: StripSpan, group: MarkGroup): number => Math.max(5, Math.min(picture.width - 6, group.x))
 
 function drawPin(
@@ -141,7 +141,7 @@ function drawPin(
   c.fillText(letter, x, 10.5)
 }
 
-/** What moves with the cursor: window, pins, cursor, the stretch under a drag. */
+/** Draws the parts that move with the cursor: window, pins, cursor, dragged range. */
 export function drawCursor(
   c: CanvasRenderingContext2D,
   p: Palette,
@@ -150,14 +150,16 @@ export function drawCursor(
   height: number,
 ): void {
   const x = (atMs: number): number => stripX(span, atMs)
-  const [cursor, start] = [x(cursorMs), x(cursorMs - windowMs)]
+  const cursor = x(cursorMs)
+  const start = x(cursorMs - windowMs)
   c.fillStyle = p.accent
   c.globalAlpha = 0.1
   c.fillRect(start, 0, cursor - start, height)
   c.globalAlpha = 0.55
   c.fillRect(Math.round(start), 0, 1, height)
   if (drag) {
-    const [from, to] = [Math.min(...drag), Math.max(...drag)]
+    const from = Math.min(...drag)
+    const to = Math.max(...drag)
     c.globalAlpha = 0.2
     c.fillRect(from, 0, to - from, height)
     c.globalAlpha = 1

@@ -6,7 +6,7 @@ import { boxOf, stacked, timePlot, wholeSums } from './time-draw.ts'
 const value = fc.option(fc.integer({ min: 0, max: 1e6 }), { nil: null })
 
 describe('a stack', () => {
-  it('puts each series on the sum of those below it; a gap adds nothing', () => {
+  it('stacks each series on the sum of those below; a gap adds nothing', () => {
     const { under, top } = stacked([
       [1, null, 3],
       [10, 20, null],
@@ -17,7 +17,7 @@ describe('a stack', () => {
     ])
     expect([...top]).toEqual([11, 20, 3])
   })
-  it('is not known where a part of it was not measured, but is where a job has not begun or has ended', () => {
+  it('has an unknown sum if a part is missing, but not before a job starts or after it ends', () => {
     const top = [5, 5, 5, 5, 5]
     expect(wholeSums([top, [null, 1, null, 1, null]])).toEqual([5, 6, null, 6, 5])
     expect(
@@ -46,7 +46,7 @@ describe('the plot', () => {
     expect([plot.x(1000), plot.x(5000)]).toEqual([40, 190])
     expect([plot.y(10), plot.y(0)]).toEqual([8, 80])
   })
-  it('has no more steps of the clock than there is room for', () => {
+  it('has no more clock ticks than fit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1000, max: 86_400_000 }), fc.integer({ min: 1, max: 9 }), (span, most) => {
         const step = clockStep({ min: 0, max: span }, most)

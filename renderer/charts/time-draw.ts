@@ -1,6 +1,6 @@
 /**
- * A chart over time on a canvas: ground, hatched gaps, layers of areas, lines and bars. It is drawn whole at every change:
- * a step of the time cursor moves every point of it, and ten series of a few hundred points are drawn in a millisecond or two.
+ * Chart over time on a canvas: background, hatched gaps, layers of areas, lines and bars. It is redrawn completely on
+ * every change: a cursor step moves every point, and ten series of a few hundred points take a millisecond or two.
  */
 import { hatchTile, isKnown, runs } from '../widgets/canvas.ts'
 import { formatClock, formatTick } from '../format/units.ts'
@@ -21,7 +21,7 @@ export interface Stroke {
 export interface Layer {
   readonly t: readonly number[]
   readonly values: Values
-  /** What it stands on, by value; zero where there is none. */
+  /** Base of a stacked layer, per value; zero if not set. */
   readonly under?: Float64Array
   readonly fill?: { readonly ink: string; readonly opacity: number; readonly isHatched?: boolean }
   readonly stroke?: Stroke | undefined
@@ -41,20 +41,21 @@ export interface TimePicture {
   /** Divides the axis labels. */
   readonly divisor?: number
   readonly margins?: Margins | undefined
-  /** The series whose gaps are hatched. */
+  /** Series whose gaps are hatched. */
   readonly gapsOf?: { readonly t: readonly number[]; readonly values: Values } | undefined
   readonly layers?: readonly Layer[]
   readonly bars?: readonly Bars[]
 }
 
 export const boxOf = ({ margins }: TimePicture, width: number, height: number): PlotBox => ({
-  ...{ width, height },
+  width,
+  height,
   margins: { left: 44, right: 14, top: 8, bottom: 20, ...margins },
 })
 export const timePlot = (picture: TimePicture, box: PlotBox): Plot =>
   plotOf(box, { min: picture.from, max: picture.to }, picture.ends)
 
-/** Sums of the series below each, and of all: a gap adds nothing. */
+/** Sums of the series below each one, and of all; a gap adds nothing. */
 export function stacked(series: readonly Values[]): { under: Float64Array[]; top: Float64Array } {
   const top = new Float64Array(Math.max(0, ...series.map(({ length }) => length)))
   const under = series.map((values) => {
@@ -68,8 +69,8 @@ export function stacked(series: readonly Values[]): { under: Float64Array[]; top
 }
 
 /**
- * The sum of a stack at every instant, null where it is not known: nothing was measured then, or a part was not that was measured before
- * and after. A part that has not begun, or has ended, takes nothing away from it.
+ * Sum of a stack at every instant, null if unknown: nothing was measured then, or a part is missing that was measured
+ * before and after. A part that has not started, or has ended, does not make the sum unknown.
  */
 export function wholeSums(series: readonly Values[]): (number | null)[] {
   const { top } = stacked(series)
@@ -85,13 +86,14 @@ export function wholeSums(series: readonly Values[]): (number | null)[] {
 
 const crisp = (px: number): number => Math.round(px) + 0.5
 
-/** Room that the words of a clock take, px. */
+/** Width of a clock label, px. */
 const WORDS_PX = 58
 
 function drawGround(c: CanvasRenderingContext2D, p: Palette, picture: TimePicture, box: PlotBox, plot: Plot): void {
   const { from, to, ends, divisor = 1 } = picture
   const { left, right, bottom } = box.margins
-  const [end, floor] = [box.width - right, box.height - bottom]
+  const end = box.width - right
+  const floor = box.height - bottom
   const lines = (ink: string, draw: () => void): void => {
     c.strokeStyle = ink
     c.beginPath()
@@ -124,7 +126,7 @@ function drawGround(c: CanvasRenderingContext2D, p: Palette, picture: TimePictur
   for (const level of levels) c.fillText(formatTick(level / divisor), left - 8, plot.y(level))
   c.textBaseline = 'top'
   c.textAlign = 'center'
-  // A label at the very edge would be cut: the tick stays, its words go.
+  // A label at the very edge would be clipped: the tick stays, its label is omitted.
   const edge = (to - from) * (isNarrow ? 0.09 : 0.035)
   for (const at of instants)
     if (at - from >= edge && to - at >= edge) c.fillText(formatClock(at, at % 60_000 !== 0), plot.x(at), floor + 6)
@@ -134,7 +136,7 @@ function drawGaps(c: CanvasRenderingContext2D, p: Palette, { gapsOf }: TimePictu
   if (!gapsOf) return
   const { t, values } = gapsOf
   const spans = gapSpans(t, values)
-  // What has not come at the end of the window is missing, too.
+  // Missing values at the end of the window are a gap, too.
   const known = values.findLastIndex(isKnown)
   if (known < t.length - 1) spans.push([t[Math.max(0, known)] ?? 0, t.at(-1) ?? 0])
   if (spans.length === 0) return
@@ -147,10 +149,12 @@ function drawGaps(c: CanvasRenderingContext2D, p: Palette, { gapsOf }: TimePictu
 
 function drawLayer(c: CanvasRenderingContext2D, { t, values, under, fill, stroke, stepped }: Layer, plot: Plot): void {
   const levelOf = (i: number): number => plot.y((values[i] ?? 0) + (under?.[i] ?? 0))
-  const [area, line] = [new Path2D(), new Path2D()]
+  const area = new Path2D()
+  const line = new Path2D()
   for (const [from, to] of runs(values)) {
     for (let i = from; i <= to; i++) {
-      const [x, y] = [plot.x(t[i] ?? 0), levelOf(i)]
+      const x = plot.x(t[i] ?? 0)
+      const y = levelOf(i)
       if (i === from) {
         line.moveTo(x, y)
         area.moveTo(x, y)

@@ -1,7 +1,7 @@
-/** The unit that a length of time is told in: seconds up to ten minutes, minutes up to two days, days beyond. */
+/** Unit of a duration: seconds up to ten minutes, minutes up to two days, days beyond. */
 export interface TimeUnit {
   readonly name: 's' | 'min' | 'd'
-  /** Its length, s. */
+  /** Length of the unit, s. */
   readonly seconds: number
 }
 

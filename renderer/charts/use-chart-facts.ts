@@ -1,14 +1,14 @@
 /**
- * Gives the element of a chart its name with figures, a place in the order of Tab, and its values to whoever asks for them by
- * the element. Names are written a few times a minute at most: they are read when somebody comes to them.
+ * Gives the element of a chart an accessible name with figures and a tab stop, and registers its values by element.
+ * Names are updated every 2 s at most, since they are only read on focus.
  */
 import { getCurrentInstance, onBeforeUnmount, onMounted, shallowReactive, watch } from 'vue'
-import { factWords, type ChartFacts } from './facts.ts'
+import { factText, type ChartFacts } from './facts.ts'
 
 type Facts = () => ChartFacts
-/** Charts that are on the page. */
+/** Mounted charts. */
 const charts = shallowReactive(new Map<Element, Facts>())
-/** Least time between two names of a chart, ms. */
+/** Shortest time between two updates of a name, ms. */
 const NAME_MS = 2000
 
 export const chartElements = (): Element[] => [...charts.keys()]
@@ -23,7 +23,7 @@ export function useChartFacts(facts: Facts): void {
   function name(): void {
     timer = undefined
     namedAt = performance.now()
-    const words = factWords(facts())
+    const words = factText(facts())
     if (element?.getAttribute('aria-label') !== words) element?.setAttribute('aria-label', words)
   }
   onMounted(() => {
@@ -31,7 +31,7 @@ export function useChartFacts(facts: Facts): void {
     if (!(root instanceof HTMLElement || root instanceof SVGElement)) return
     const picture = root.matches('[role="img"]') ? root : root.querySelector<HTMLElement | SVGElement>('[role="img"]')
     element = picture ?? root
-    // One that is worked with keys has a role, a name and a place of its own.
+    // A chart with keyboard control has its own role, name and tab stop.
     isNamed = picture === null && root.hasAttribute('role')
     if (picture === null && !isNamed) element.setAttribute('role', 'group')
     charts.set(element, facts)

@@ -1,7 +1,9 @@
-/** The events of a lane as one stop of the Tab key, the one last visited or the newest; arrows, Home and End go between them. */
+/**
+ * Roving tab stop for the events of a lane: the last visited or the newest; arrow keys, Home and End move between them.
+ */
 import { computed, ref, type Ref } from 'vue'
 
-/** @param lane  holds one button for each event, in their order. */
+/** @param lane  contains one button per event, in order. */
 export function useMarkWalk(lane: Readonly<Ref<HTMLElement | null>>, count: () => number) {
   const focused = ref<number | null>(null)
   const stop = computed(() => Math.min(focused.value ?? Infinity, count() - 1))

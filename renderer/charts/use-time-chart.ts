@@ -1,6 +1,6 @@
 /**
- * A chart over time in one element: its canvas, and a crosshair that all charts of the page share. A change is drawn in the
- * frame of the numbers beside it; the crosshair moves without drawing anything.
+ * Chart over time in one element: its canvas, and a crosshair shared by all charts of the page. A change is drawn in
+ * the same frame as the numbers beside it; the crosshair moves without redrawing.
  */
 import { useDevicePixelRatio, useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted, shallowRef, watch, type Ref } from 'vue'
@@ -9,12 +9,12 @@ import { palette } from '../theme/palette.ts'
 import { drawSoon, prepareCanvas } from '../widgets/canvas.ts'
 import { boxOf, drawTimePicture, timePlot, type TimePicture } from './time-draw.ts'
 
-/** Instant under the pointer, in whichever chart it is. */
+/** Instant under the pointer, in any chart. */
 const pointedMs = shallowRef<number | null>(null)
 export const crosshairMs = (): number | null => pointedMs.value
 
 /**
- * @param depends  what the picture is made of; it is drawn again when one of these is another.
+ * @param depends  inputs of the picture; it is redrawn when one of them changes.
  * @param hover    instant under the crosshair, null when it leaves.
  */
 export function useTimeChart(
@@ -28,7 +28,7 @@ export function useTimeChart(
   let canvas: HTMLCanvasElement | null = null
   let line: HTMLElement | null = null
   let shown: TimePicture | null = null
-  /** Where the pointer rests, px: under it another instant comes by when the window moves on. */
+  /** x of the resting pointer, px; its instant changes as the window moves. */
   let pointerX: number | null = null
 
   function draw(): void {
@@ -39,7 +39,7 @@ export function useTimeChart(
     if (pointerX !== null) point(pointerX)
     else placeLine()
   }
-  /** px of the crosshair; null where its instant is not in this window. */
+  /** Places the crosshair; hides it if its instant is outside the window. */
   function placeLine(): void {
     if (line === null) return
     const at = pointedMs.value

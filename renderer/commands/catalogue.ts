@@ -1,4 +1,4 @@
-/** Every command of the window. A room of the window lists its own in catalogue/. */
+/** Catalogue of all commands of the window; each area lists its own in catalogue/. */
 import type { CommandEntry } from './command.ts'
 import { chartsCommands } from './catalogue/charts.ts'
 import { connectionsCommands } from './catalogue/connections.ts'

@@ -1,37 +1,38 @@
-/** What a command is: a verb of the window with a name that stays, the keys it has unless they are changed, and where it acts. */
+/** Type of a command: an action of the window with a stable id, its default keys, and its scope. */
 import type { ViewId } from './views.ts'
 
 /**
- * Where a command acts: in every view, or in the view of that name, whose keys come first. `table` and `chart` come between: they
- * are those of the part of a view that has the focus or the pointer, and their handlers return false where none has.
+ * Scope of a command: every view, or the named view, whose keys take precedence. `table` and `chart` are in between:
+ * they belong to the part of a view that has the focus or the pointer, and their handlers return false if there is
+ * none.
  */
 export type CommandScope = 'everywhere' | 'table' | 'chart' | ViewId
 
 export type Need = 'host' | 'servers'
 
-/** One command. Ids are part of what is kept (changed keys) and do not change. */
+/** One command. Ids are stored with changed keys and must not change. */
 export interface CommandEntry {
   /** `scope.verb`, for example `rules.new`. */
   readonly id: string
-  /** What it does, as the palette, the menu and the list of keys say it. */
+  /** Title in the palette, the menu and the list of keys. */
   readonly title: string
   readonly scope: CommandScope
   /**
-   * Keys by default. One press is a name of key-press.ts (`l`, `Shift+n`, `mod+k`, `Space`); presses one after the other are
+   * Default keys. A press is a name of key-press.ts (`l`, `Shift+n`, `mod+k`, `Space`); the presses of a sequence are
    * separated by a space (`s r`). None: reached by the palette only.
    */
   readonly keys: readonly string[]
-  /** Group of the list of keys; by default that of the scope. */
+  /** Group in the list of keys; by default that of the scope. */
   readonly group?: string
-  /** Cannot be given another key: Esc, Enter and arrows mean the same everywhere. */
+  /** Cannot be rebound: Esc, Enter and arrow keys mean the same everywhere. */
   readonly isFixed?: true
-  /** Takes something away or writes to the servers: never done by one key alone, so no single key can be chosen for it. */
+  /** Deletes something or writes to the servers: never done by one key alone, so it cannot be bound to a single key. */
   readonly isDangerous?: true
   /**
-   * What it cannot be done without: the host of this window, or servers of the source on screen, to which it writes or for which it
-   * stages. While there is no way to them it is offered as unavailable, with the reason.
+   * Requirement: the host of this window, or the servers of the current source, to which it writes or for which it
+   * stages. While these are unreachable it is shown as unavailable, with the reason.
    */
   readonly needs?: Need
-  /** Shown in the list of keys only: a key inside a field or an editor, which that part handles itself. */
+  /** Shown in the list of keys only: a key inside a field or an editor, which handles it itself. */
   readonly isLocal?: true
 }

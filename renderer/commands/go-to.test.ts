@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { askedThing, completeGoTo, readGoTo } from './go-to.ts'
+import { searchedThing, completeGoTo, readGoTo } from './go-to.ts'
 
 const settings = new Map([
   ['theme', ['dark', 'light', 'system']],
@@ -11,8 +11,8 @@ const to = (text: string) => {
   return read.ok ? read.to : `${read.column}: ${read.why}`
 }
 
-describe('a line that goes somewhere', () => {
-  it('is a view, with a filter where it has one', () => {
+describe('a go-to line', () => {
+  it('opens a view, with a filter if it has one', () => {
     expect(to('jobs user=ana rpc>5k -rule=*')).toEqual({
       kind: 'view',
       view: 'jobs',
@@ -24,7 +24,7 @@ describe('a line that goes somewhere', () => {
     expect(to('locks  a b ')).toEqual({ kind: 'view', view: 'locks', filter: 'a b' })
   })
 
-  it('is a thing by its name', () => {
+  it('opens a thing by name', () => {
     expect(to('job 4690.python')).toEqual({ kind: 'thing', thing: 'job', id: '4690.python' })
     expect(to('ost OST0003')).toEqual({ kind: 'thing', thing: 'target', id: 'OST0003' })
     expect([to('incident 12'), to('incident inc-0007')]).toEqual([
@@ -34,21 +34,26 @@ describe('a line that goes somewhere', () => {
     expect(to('help sudoers')).toEqual({ kind: 'help', page: 'sudoers' })
   })
 
-  it('sets what can be set, to what it can be', () => {
+  it('sets a setting to a valid value', () => {
     expect(to('set theme li')).toEqual({ kind: 'set', name: 'theme', value: 'light' })
     expect(to('set TEXTSIZE 110')).toEqual({ kind: 'set', name: 'textSize', value: '110' })
   })
 
-  it('says what is wrong, and where', () => {
-    expect(to('nowhere')).toBe('1: there is no nowhere to go to')
-    expect(to('history x')).toBe('9: nothing comes behind history')
-    expect(to('set colour blue')).toBe('5: there is no setting colour')
+  it('reports errors with their column', () => {
+    expect(to('nowhere')).toBe('1: unknown destination nowhere')
+    expect(to('history x')).toBe('9: unexpected text after history')
+    expect(to('set colour blue')).toBe('5: unknown setting colour')
     expect(to('set theme pink')).toBe('11: theme is one of dark, light, system')
-    expect(to('set theme dark now')).toBe('16: nothing comes behind the value')
-    expect(to('s')).toContain('it could be sandbox, settings')
-    expect(readGoTo('job ', settings)).toMatchObject({ ok: false, column: 5, why: 'which job', isUnfinished: true })
+    expect(to('set theme dark now')).toBe('16: unexpected text after the value')
+    expect(to('s')).toContain('ambiguous: sandbox, settings')
+    expect(readGoTo('job ', settings)).toMatchObject({
+      ok: false,
+      column: 5,
+      why: 'enter the name of the job',
+      isUnfinished: true,
+    })
     expect(readGoTo('history x', settings)).toMatchObject({ isUnfinished: false })
-    expect(to('constructor')).toBe('1: there is no constructor to go to')
+    expect(to('constructor')).toBe('1: unknown destination constructor')
   })
 
   it('is completed word by word', () => {
@@ -57,12 +62,14 @@ describe('a line that goes somewhere', () => {
     expect(completeGoTo('set theme ', settings)).toEqual(['set theme dark', 'set theme light', 'set theme system'])
     expect(completeGoTo('set theme l', settings)).toEqual(['set theme light'])
     expect(completeGoTo('jobs user=', settings)).toEqual([])
-    expect([askedThing('ost 3'), askedThing('jobs x'), askedThing('job')]).toEqual([
-      ...[{ thing: 'target', name: '3' }, null, null],
+    expect([searchedThing('ost 3'), searchedThing('jobs x'), searchedThing('job')]).toEqual([
+      { thing: 'target', name: '3' },
+      null,
+      null,
     ])
   })
 
-  it('takes any text, and every completion can be read or goes on', () => {
+  it('accepts any text, and every completion is valid or can be continued', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.constantFrom('s', 'set t', 'set theme ', 'j', '')), (text) => {
         const read = readGoTo(text, settings)

@@ -9,14 +9,14 @@ beforeEach(() => {
   setActivePinia(createPinia())
 })
 
-it('lists every command once, the view on screen first, then what every view has, with the keys as they are', () => {
+it('lists every command once with its current keys: the current view first, then global commands', () => {
   const keymap = useKeymapStore()
   keymap.choose('rules.new', 'q', 'n')
   const groups = keyGroups(keymap.byId, 'rules')
   expect([groups[0]?.title, groups[0]?.isHere]).toEqual(['Rules', true])
   expect(groups.flatMap((g) => g.entries.map((e) => e.id)).toSorted()).toEqual(catalogue.map((c) => c.id).toSorted())
   expect(groups[0]?.entries.find((e) => e.id === 'rules.new')?.keys).toEqual(['q'])
-  // What a field handles by itself is listed, too.
+  // Keys handled inside a field are listed, too.
   expect(groups[0]?.entries.find((e) => e.id === 'rules.paste')?.keys).toEqual(['mod+v'])
   const titles = groups.map((g) => g.title)
   expect(titles.indexOf('Time')).toBeLessThan(titles.indexOf('Locks'))

@@ -1,4 +1,4 @@
-/** Commands with their keys as lists of keys show them: by group, the view on screen first. */
+/** Commands with their keys for lists of keys: by group, the current view first. */
 import { catalogue, type CommandId } from './catalogue.ts'
 import type { CommandEntry } from './command.ts'
 import { formatKeys, platform } from './keys.ts'
@@ -11,7 +11,7 @@ export interface KeyEntry {
 }
 export interface KeyGroup {
   readonly title: string
-  /** Of the view on screen. */
+  /** True for the group of the current view. */
   readonly isHere: boolean
   readonly entries: readonly KeyEntry[]
 }
@@ -20,15 +20,17 @@ const viewTitles: Readonly<Record<string, string>> = { metadata: 'Metadata QoS',
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 export const groupTitle = ({ group, scope }: CommandEntry): string => group ?? viewTitles[scope] ?? capital(scope)
 
-/** @param view  name of the view on screen */
+/** @param view  name of the current view */
 export function keyGroups(keymap: ReadonlyMap<string, readonly string[]>, view: string): KeyGroup[] {
   const entries = catalogue.map((entry): KeyEntry => {
-    // What a part of the window handles by itself has the keys that it has.
+    // Keys handled inside a part of the window cannot be rebound.
     const keys = entry.isLocal ? entry.keys : (keymap.get(entry.id) ?? [])
     return { id: entry.id, title: entry.title, keys, entry }
   })
   const groups = [...Map.groupBy(entries, ({ entry }) => groupTitle(entry))].map(([title, of]) => ({
-    ...{ title, entries: of, isHere: of.some(({ entry }) => entry.scope === view) },
+    title,
+    entries: of,
+    isHere: of.some(({ entry }) => entry.scope === view),
     isShared: of.every(
       ({ entry }) => entry.scope === 'everywhere' || entry.scope === 'table' || entry.scope === 'chart',
     ),
@@ -39,7 +41,7 @@ export function keyGroups(keymap: ReadonlyMap<string, readonly string[]>, view: 
     .map(({ title, entries: of, isHere }) => ({ title, entries: of, isHere }))
 }
 
-/** Entries that have every word in their title, their group or their keys. */
+/** Entries with every word of the query in their title, group or keys. */
 export function matchingGroups(groups: readonly KeyGroup[], text: string): KeyGroup[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   return groups.flatMap((group) => {

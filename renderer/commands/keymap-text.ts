@@ -1,4 +1,4 @@
-/** A keymap as a text that is kept, exported and read again. */
+/** Keymap as text: stored, exported and imported. */
 import * as z from 'zod'
 import { catalogue } from './catalogue.ts'
 import { faultsOf, KEYS_MOST, type KeyFault } from './conflicts.ts'
@@ -7,7 +7,7 @@ export const keptKeys = z.record(z.string().max(64), z.array(z.string().min(1).m
 export type ChosenKeys = z.infer<typeof keptKeys>
 
 const exported = z.object({ kind: z.literal('sluice-keymap'), version: z.literal(1), keys: keptKeys })
-/** A keymap of every command is a tenth of it. */
+/** Limit for imports; a keymap of every command is a tenth of it. */
 const CHARS_MOST = 100_000
 
 export const exportKeymap = (chosen: ChosenKeys): string =>
@@ -22,10 +22,10 @@ export type Imported =
   | {
       readonly ok: false
       readonly why: string
-      /** Commands whose keys stand in each other's way, or are none; empty where the text is no keymap. */
+      /** Commands with conflicting or invalid keys; empty if the text is not a keymap. */
       readonly faults: readonly ImportFault[]
     }
-/** What stands against the keys of one command. */
+/** Reason why the keys of one command cannot be used. */
 export interface ImportFault {
   readonly id: string
   readonly title: string
@@ -49,7 +49,7 @@ function faults(chosen: ChosenKeys): Map<string, KeyFault> {
 const refuse = (why: string, of: readonly ImportFault[] = []): Imported => ({ ok: false, why, faults: of })
 
 export function importKeymap(text: string): Imported {
-  if (text.length > CHARS_MOST) return refuse('the text is longer than a keymap')
+  if (text.length > CHARS_MOST) return refuse('the text is too long for a keymap')
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -57,19 +57,22 @@ export function importKeymap(text: string): Imported {
     return refuse('the text is not JSON')
   }
   const read = exported.safeParse(json)
-  if (!read.success) return refuse('it is no keymap of Sluice')
+  if (!read.success) return refuse('it is not a Sluice keymap')
   const { chosen, unknown } = split(read.data.keys)
   const against = Array.from(faults(chosen), ([id, fault]) => ({
-    ...{ id, title: titles.get(id) ?? id, keys: chosen[id] ?? entryKeys(id), why: fault.why },
+    id,
+    title: titles.get(id) ?? id,
+    keys: chosen[id] ?? entryKeys(id),
+    why: fault.why,
   }))
-  // What the text itself chooses comes first: a command that it does not name is only in the way.
+  // Commands named in the text come first: the others are only the conflicting side.
   against.sort((a, b) => Number(chosen[b.id] !== undefined) - Number(chosen[a.id] !== undefined))
   const [first] = against
   return first ? refuse(`"${first.title}": ${first.why}`, against) : { ok: true, chosen, unknown }
 }
 
-/** What of kept keys still holds: another version may have other commands, and other keys by default. */
-export function soundKeys(kept: ChosenKeys): ChosenKeys {
+/** Valid part of stored keys: another version may have other commands and other default keys. */
+export function validKeys(kept: ChosenKeys): ChosenKeys {
   let { chosen } = split(kept)
   for (;;) {
     const bad = faults(chosen)
@@ -79,13 +82,13 @@ export function soundKeys(kept: ChosenKeys): ChosenKeys {
   }
 }
 
-/** What of a text can be taken over where not all of it can, as a text of its own; null where it is no keymap. */
-export function soundPart(text: string): { readonly text: string; readonly commands: number } | null {
+/** Valid part of a keymap, as text, if the whole cannot be imported; null if the text is not a keymap. */
+export function validPart(text: string): { readonly text: string; readonly commands: number } | null {
   const whole = importKeymap(text)
   if (whole.ok) return { text, commands: Object.keys(whole.chosen).length }
   if (whole.faults.length === 0) return null
   const read = exported.safeParse(JSON.parse(text))
   if (!read.success) return null
-  const sound = soundKeys(read.data.keys)
+  const sound = validKeys(read.data.keys)
   return { text: exportKeymap(sound), commands: Object.keys(sound).length }
 }

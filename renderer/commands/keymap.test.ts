@@ -3,10 +3,9 @@ import { createPinia, setActivePinia } from 'pinia'
 import { nextTick } from 'vue'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalogue, type CommandId } from './catalogue.ts'
-import { coverOf, faultsOf } from './conflicts.ts'
+import { coverOf, faultsOf, reservedWhy } from './conflicts.ts'
 import { useKeymapStore } from './keymap.ts'
 import { capsOf, formatKeys, isClash, isSingleKey, parseKeys } from './keys.ts'
-import { reservedWhy } from './reserved.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 beforeEach(() => {
@@ -16,25 +15,36 @@ beforeEach(() => {
 const entry = (id: CommandId) => catalogue.find((c) => c.id === id)!
 
 describe('key names', () => {
-  it('are written as each platform writes them', () => {
+  it('are formatted in the platform\u2019s notation', () => {
     expect([formatKeys('mod+k', 'other'), formatKeys('mod+k', 'mac')]).toEqual(['Ctrl K', '\u2318K'])
     expect([formatKeys('mod+Alt+Shift+e', 'other'), formatKeys('mod+Alt+Shift+e', 'mac')]).toEqual([
-      ...['Ctrl Alt Shift E', '\u2325\u21E7\u2318E'],
+      'Ctrl Alt Shift E',
+      '\u2325\u21E7\u2318E',
     ])
     expect([formatKeys('s r', 'other'), formatKeys('Shift+ArrowLeft', 'other')]).toEqual(['S R', 'Shift \u2190'])
     expect([capsOf('Escape', 'other'), capsOf('mod++', 'other')]).toEqual([['Esc'], ['Ctrl', '+']])
   })
 
-  it('are read from what a person writes', () => {
+  it('are parsed from typed text', () => {
     const read = ['Ctrl+K', '\u2318k', 'cmd k', 'shift N', 'G R', 'esc', 'F2', '?', '+', 'ctrl++', 'shift+?']
     expect(read.map(parseKeys)).toEqual([
-      ...['mod+k', 'mod+k', 'mod+k', 'Shift+n', 'g r', 'Escape', 'F2', '?', '+', 'mod++', '?'],
+      'mod+k',
+      'mod+k',
+      'mod+k',
+      'Shift+n',
+      'g r',
+      'Escape',
+      'F2',
+      '?',
+      '+',
+      'mod++',
+      '?',
     ])
     for (const text of ['', '  ', 'ctrl', 'F99', 'a b c d', 'constructor', 'ctrl+\u202E', 'x+y+', '<img src=x>'])
       expect([text, parseKeys(text)]).toEqual([text, null])
   })
 
-  it('are the same read, written and read again', () => {
+  it('are unchanged by parsing and formatting', () => {
     const key = fc.constantFrom(...'abcdefgxyz0189?/[],.;', 'Space', 'F1', 'Home', 'ArrowLeft', 'Backspace', '+')
     const press = fc
       .tuple(fc.subarray(['mod+', 'Alt+', 'Shift+']), key)
@@ -51,7 +61,7 @@ describe('key names', () => {
 })
 
 describe('the catalogue', () => {
-  it('has every id once, named by its scope or its group, and every key is one that can be pressed', () => {
+  it('has unique ids, named by scope or group, and valid keys', () => {
     expect(new Set(catalogue.map((c) => c.id)).size).toBe(catalogue.length)
     for (const { id, keys, title, isLocal } of catalogue) {
       expect(id).toMatch(/^[a-z]+\.[a-z0-9-]+$/)
@@ -60,15 +70,15 @@ describe('the catalogue', () => {
     }
   })
 
-  it('has no two commands of one scope that cannot be told apart', () => {
+  it('has no ambiguous keys within a scope', () => {
     expect([...faultsOf(catalogue, new Map(catalogue.map((c) => [c.id, c.keys])))]).toEqual([])
   })
 
-  it('gives no single key to what takes away or writes to the servers', () => {
+  it('binds no destructive command to a single key', () => {
     const dangerous = catalogue.filter((c) => c.isDangerous)
     expect(dangerous.map((c) => c.id)).toContain('frame.stop-all')
     expect(dangerous.filter((c) => c.keys.some(isSingleKey))).toEqual([])
-    // Whoever adds such a verb and does not say so is found by its words.
+    // Finds commands whose title names a destructive action but that are not marked as dangerous.
     const destructive = /^(?:stop|remove|delete|commit|roll back|forget|discard|drop|apply)\b/i
     const said = catalogue.filter((c) => destructive.test(c.title) && !c.isLocal)
     expect(said.filter((c) => !c.isDangerous)).toEqual([])
@@ -76,7 +86,7 @@ describe('the catalogue', () => {
 })
 
 describe('choosing a key', () => {
-  it('puts it in the place of one, or beside those that are there, and keeps it', async () => {
+  it('replaces or adds a key, and stores it', async () => {
     const keymap = useKeymapStore()
     expect(keymap.choose('time.live', 'mod+Shift+l', 'l')).toBeNull()
     expect(keymap.choose('time.live', 'q')).toBeNull()
@@ -89,7 +99,7 @@ describe('choosing a key', () => {
     expect([useKeymapStore().chosen, useKeymapStore().keysOf('time.live')]).toEqual([{}, ['l']])
   })
 
-  it('is refused where it is another command\u2019s, which is named, and can be taken or swapped', () => {
+  it('is refused if another command has it, which is named, and can be taken or swapped', () => {
     const keymap = useKeymapStore()
     const fault = keymap.choose('time.live', 'c', 'l')
     expect(fault).toMatchObject({ code: 'CONFLICT', other: { id: 'time.pin-a' }, otherKeys: 'c' })
@@ -104,7 +114,7 @@ describe('choosing a key', () => {
     expect(keymap.keysOf('time.pin-a')).toEqual(['c'])
   })
 
-  it('is refused where it is how a sequence begins, or begins with a single key', () => {
+  it('is refused if it is a prefix of a sequence, or the reverse', () => {
     const keymap = useKeymapStore()
     expect(keymap.choose('time.live', 'q r')).toBeNull()
     expect(keymap.choose('time.event-next', 'q')).toMatchObject({ code: 'CONFLICT', other: { id: 'time.live' } })
@@ -131,9 +141,10 @@ describe('choosing a key', () => {
     expect(keymap.remove('frame.clear', 'Escape')?.code).toBe('FIXED')
     expect(keymap.choose('time.live', 'Nonsense')?.code).toBe('UNKNOWN_KEY')
     expect(keymap.chosen).toEqual({})
-    // A command's own key by default can be chosen again.
+    // A command's own default key can be chosen again.
     expect([keymap.choose('time.back', 'q', 'ArrowLeft'), keymap.choose('time.back', 'ArrowLeft', 'q')]).toEqual([
-      ...[null, null],
+      null,
+      null,
     ])
   })
 
@@ -175,7 +186,7 @@ function make(keymap: ReturnType<typeof useKeymapStore>, [verb, id, keys]: Chang
 }
 
 describe('after any sequence of changes', () => {
-  it('no two commands of one scope share presses, and nothing is where it may not be', () => {
+  it('leaves no conflicts within a scope, and no reserved keys', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
         setActivePinia(createPinia())
@@ -218,11 +229,16 @@ describe('after any sequence of changes', () => {
 
 describe('a keymap that is read', () => {
   const text = (keys: object): string => JSON.stringify({ kind: 'sluice-keymap', version: 1, keys })
-  it('is taken as a whole or not at all', () => {
+  it('is imported completely or not at all', () => {
     const keymap = useKeymapStore()
     keymap.choose('time.live', 'q', 'l')
     const refused = [
-      ...['', 'x', '[]', '{}', '{"kind":"sluice-keymap","version":2,"keys":{}}', 'x'.repeat(200_000)],
+      '',
+      'x',
+      '[]',
+      '{}',
+      '{"kind":"sluice-keymap","version":2,"keys":{}}',
+      'x'.repeat(200_000),
       text({ 'time.live': ['c'] }),
       text({ 'time.live': ['mod+w'] }),
       text({ 'frame.stop-all': ['q'] }),
@@ -233,17 +249,20 @@ describe('a keymap that is read', () => {
     for (const bad of refused) expect([bad, keymap.importText(bad).ok]).toEqual([bad, false])
     expect(keymap.chosen).toEqual({ 'time.live': ['q'] })
     expect(keymap.importText(text({ 'time.live': ['c'], 'time.pin-a': ['l'], 'gone.verb': ['u'] }))).toMatchObject({
-      ...{ ok: true, unknown: ['gone.verb'] },
+      ok: true,
+      unknown: ['gone.verb'],
     })
     expect([keymap.keysOf('time.live'), keymap.keysOf('time.pin-a')]).toEqual([['c'], ['l']])
   })
 
-  it('from storage keeps what still holds', () => {
+  it('keeps its valid part when read from storage', () => {
     const kept = { 'time.live': ['c'], 'time.event-next': ['q'], 'gone.verb': ['u'], 'frame.stop-all': ['w'] }
     localStorage.setItem('sluice.keymap', JSON.stringify(kept))
     const keymap = useKeymapStore()
     expect([keymap.keysOf('time.live'), keymap.keysOf('time.event-next'), keymap.keysOf('frame.stop-all')]).toEqual([
-      ...[['l'], ['q'], []],
+      ['l'],
+      ['q'],
+      [],
     ])
   })
 })

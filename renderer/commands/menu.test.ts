@@ -31,14 +31,14 @@ describe('the native menu', () => {
     }
   })
 
-  it('shows the keys that hold, not those of the catalogue', () => {
+  it('shows the current keys, not those of the catalogue', () => {
     const changed = new Map([...defaults, ['frame.palette', ['mod+Shift+p']], ['frame.settings', ['g s']]])
     const entries = menu('overview', 'Overview', changed).menus.flatMap((m) => m.entries)
     expect(entries.find((e) => e.id === 'frame.palette')).toMatchObject({
       title: 'Command palette',
       accelerator: 'CmdOrCtrl+Shift+P',
     })
-    // A sequence is none that a menu could have: it stands in the title.
+    // A menu cannot have a sequence as accelerator: it is shown in the title.
     expect(entries.find((e) => e.id === 'frame.settings')).toMatchObject({ title: 'Settings (G S)', accelerator: null })
   })
 

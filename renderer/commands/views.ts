@@ -1,18 +1,18 @@
 /**
- * Views of the window, in the order of the sidebar. Routes, keys, scopes of commands, the go-to line, pages of help and the view of a start
- * follow from this list; its component and its icon are named in app/views.ts.
+ * Views of the window, in the order of the sidebar. Routes, keys, scopes of commands, the go-to line, help pages and
+ * the start view are derived from this list; components and icons are in app/views.ts.
  */
 
 export interface ViewDefinition {
   readonly id: string
   readonly title: string
-  /** Goes to it from everywhere; none: reached by the sidebar and the palette. */
+  /** Global key that opens it; none: reached by the sidebar and the palette. */
   readonly key?: string
-  /** A text behind its name filters it: `:jobs user=ana`. */
+  /** Accepts a filter after its name: `:jobs user=ana`. */
   readonly hasFilter?: true
-  /** Tells nothing of the source on screen: it is there before the first sample, and never old with it. */
+  /** Independent of the source: available before the first sample, and never stale. */
   readonly isApart?: true
-  /** Stands below the others, or is no place of its own in the sidebar. */
+  /** Placed at the bottom of the sidebar, or not listed in it. */
   readonly place?: 'bottom' | 'foot' | 'none'
 }
 
@@ -34,12 +34,12 @@ export const VIEWS = [
 
 type View = (typeof VIEWS)[number]
 export type ViewId = View['id']
-/** Views with a command that goes to them; help has commands of its own. */
+/** Views with a command that opens them; help has commands of its own. */
 export type VisitedView = Exclude<ViewId, 'help'>
 export type FilteredView = Extract<View, { hasFilter: true }>['id']
 
 const all: readonly (ViewDefinition & { readonly id: ViewId })[] = VIEWS
-/** Views of the list in the sidebar. */
+/** Views listed in the sidebar. */
 export const sidebarViews = all.filter((v) => v.place === undefined || v.place === 'bottom')
 export const visitedViews = all.filter((v): v is ViewDefinition & { readonly id: VisitedView } => v.id !== 'help')
 export const filteredViews = all.filter((v) => v.hasFilter).map((v) => v.id) as readonly FilteredView[]

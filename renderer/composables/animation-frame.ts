@@ -1,6 +1,6 @@
 /**
- * One animation frame for all streams. Their frames come at any moment; painting for each of them would cost a paint per
- * stream, so what comes within one gap is rendered together, in one pass.
+ * One animation frame for all streams. Their frames arrive at any time; painting for each would cost a paint per
+ * stream, so those that arrive within one interval are rendered together, in one pass.
  */
 const waiting = new Set<() => void>()
 const beside = new Set<() => void>()
@@ -17,7 +17,7 @@ function run(): void {
   for (const listener of beside) listener()
 }
 
-/** Calls `listener` with every pass, so that what it changes is drawn with it. @returns how to stop */
+/** Calls `listener` with every pass, so that its changes are drawn with it. @returns unsubscribes */
 export function withEachPass(listener: () => void): () => void {
   beside.add(listener)
   return () => beside.delete(listener)
@@ -28,15 +28,21 @@ function ask(): void {
   handle ??= requestAnimationFrame(run)
 }
 
-/** Frames of one pace come a little sooner or later than it: from this part of it on, what is due goes with the frame that is here. */
+/**
+ * Frames of one pace arrive slightly early or late: from this fraction of the interval on, a due update joins the
+ * current frame.
+ */
 export const NEARLY = 0.8
-/** Part of the gap for which the first of a sample waits for the frames of other streams: they come one after the other. */
+/**
+ * Fraction of the interval for which the first frame of a sample waits for those of other streams, which arrive one
+ * after the other.
+ */
 const JOINED = 1 / 8
 
 /**
- * Calls `task` in an animation frame; once, however often it is asked for before.
+ * Calls `task` in an animation frame, once, however often it is requested before.
  *
- * @param gapMs  least time since the pass before; 0 = the next animation frame, for what a hand waits for.
+ * @param gapMs  shortest time since the previous pass; 0 = the next animation frame, for direct responses to input.
  */
 export function onAnimationFrame(task: () => void, gapMs = 0): void {
   waiting.add(task)

@@ -7,14 +7,14 @@ const frame = (sample: number, seq = 1, values: readonly (number | null)[] = [1,
   rows: { values },
 })
 
-it('takes frames for the same picture whatever their numbers, and for another with one figure', () => {
+it('compares frames by content, ignoring their sequence numbers', () => {
   expect(isSamePicture(frame(7, 1), { ...frame(7, 9), isAhead: true })).toBe(true)
   expect(isSamePicture(frame(7), frame(7, 1, [1, 0]))).toBe(false)
   expect(isSamePicture(frame(7), frame(8))).toBe(false)
   expect(isSamePicture(frame(7), { ...frame(7), turn: 1 } as ReturnType<typeof frame>)).toBe(false)
 })
 
-it('keeps the newest frames, those that came again among them', () => {
+it('keeps the newest frames, including repeated ones', () => {
   const ahead = new LookAhead<ReturnType<typeof frame>>()
   for (const sample of [1, 2, 3, 4, 5, 6, 1, 7]) ahead.keep(frame(sample))
   expect([1, 2, 3, 7].map((sample) => ahead.of(sample)?.sample)).toEqual([1, undefined, 3, 7])

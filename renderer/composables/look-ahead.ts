@@ -1,9 +1,9 @@
 /**
- * Frames of the samples around the one on screen, so that a step of the cursor has its picture in the next frame of the browser and
- * does not wait for the host. The host sends the frame of the step nevertheless: where it tells anything else, that is shown.
+ * Frames of the samples around the current one, so that a cursor step is drawn in the next animation frame and does not
+ * wait for the host. The host sends the frame of the step nevertheless; if it differs, it replaces this one.
  */
 
-/** Both sides, and a few that the cursor came from. */
+/** Both neighbors, and a few previous positions of the cursor. */
 const MOST = 6
 
 interface Framed {
@@ -12,19 +12,20 @@ interface Framed {
   readonly isAhead?: boolean | undefined
 }
 
-/** Whether two values of frames are the same, to the last figure. */
+/** Deep equality of frame values. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((v, i) => isSame(v, b[i]))
-  const [names, others] = [Object.keys(a), Object.keys(b)]
+  const names = Object.keys(a)
+  const others = Object.keys(b)
   return (
     names.length === others.length &&
     names.every((name) => name in b && isSame(a[name as keyof typeof a], b[name as keyof typeof b]))
   )
 }
 
-/** Whether both frames make the same picture: how they came does not matter. */
+/** True if both frames show the same; sequence number and origin are ignored. */
 export function isSamePicture(a: Framed, b: Framed): boolean {
   const { seq: _a, isAhead: _x, ...one } = a
   const { seq: _b, isAhead: _y, ...other } = b
@@ -34,7 +35,7 @@ export function isSamePicture(a: Framed, b: Framed): boolean {
 export class LookAhead<F extends Framed> {
   readonly #frames = new Map<number, F>()
 
-  /** Keeps a frame; the one kept longest goes. */
+  /** Stores a frame and evicts the oldest. */
   keep(frame: F): void {
     this.#frames.delete(frame.sample)
     this.#frames.set(frame.sample, frame)

@@ -1,4 +1,4 @@
-/** The jobs the view shows now, for the palette; set by the views, read when the palette opens. */
+/** Jobs shown by the current view, for the palette; set by the views, read when the palette opens. */
 import { shallowRef } from 'vue'
 
 export interface OnScreenJob {
@@ -9,7 +9,7 @@ export interface OnScreenJob {
 }
 export const onScreenJobs = shallowRef<readonly OnScreenJob[]>([])
 
-/** Columns of a frame as a list. */
+/** Converts the columns of a frame to a list. */
 export function jobsOf(rows: { jobId: string[]; colour: number[]; rpcs: (number | null)[] }): OnScreenJob[] {
   return rows.jobId.map((id, i) => ({ id, colour: rows.colour[i] ?? 0, rpcs: rows.rpcs[i] ?? null }))
 }

@@ -1,4 +1,4 @@
-/** Streams of the contract by their names: what each takes and what it sends. */
+/** Streams of the contract by name: query and frame types. */
 import type { Client } from '../stores/client.ts'
 
 /** Input common to all streams (contract.ts `stream`). */
@@ -34,6 +34,6 @@ export function openStream<N extends StreamName>(
 ): Promise<AsyncIterable<Frames[N]>> {
   const procedures: Pick<Client['views'], Exclude<StreamName, 'status'>> = client.views
   const open = name === 'status' ? client.source.status : procedures[name as Exclude<N, 'status'>]
-  // A procedure of the union takes the query of its own name, which the compiler cannot follow.
+  // A procedure of the union takes the query of its own name, which the compiler cannot infer.
   return (open as unknown as Open<N>)(input, { signal })
 }

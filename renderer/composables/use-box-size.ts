@@ -1,6 +1,6 @@
 /**
- * Size of an element's content, px, as it changes. It comes with the layout that the browser makes anyway and is drawn in the
- * same picture; asking for it while a view is being mounted would make a layout for each asker.
+ * Size of an element's content, px, as it changes. It is delivered with the browser's own layout and drawn in the same
+ * frame; measuring during mount would force a layout per caller.
  */
 import { useResizeObserver, type MaybeComputedElementRef } from '@vueuse/core'
 import { ref, type Ref } from 'vue'
@@ -10,9 +10,10 @@ export interface BoxSize {
   readonly height: Readonly<Ref<number>>
 }
 
-/** `first` is the size until one is measured. */
+/** `first` is the size until it is measured. */
 export function useBoxSize(target: MaybeComputedElementRef, first = { width: 0, height: 0 }): BoxSize {
-  const [width, height] = [ref(first.width), ref(first.height)]
+  const width = ref(first.width)
+  const height = ref(first.height)
   useResizeObserver(target, (entries) => {
     const { contentRect } = entries.at(-1) ?? {}
     if (!contentRect) return

@@ -1,6 +1,6 @@
 /**
- * What a bundle would hold, asked of the host when hands rest and never while it would hold up typing. An answer to what is no longer
- * asked is let go, and its question cancelled. Of the other detail only the size is asked, after.
+ * Preview of a bundle, requested from the host after a pause in typing. An obsolete request is cancelled and its
+ * response dropped. For the other level of detail only the size is requested, afterwards.
  */
 import { onScopeDispose, ref, shallowRef, watch } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
@@ -14,10 +14,10 @@ type Detail = ExportInput['detail']
 export function useBundlePreview(input: () => ExportInput | null, revision: () => unknown) {
   const connection = useConnectionStore()
   const preview = shallowRef<ExportPreview | null>(null)
-  /** Estimated size by detail, of what stands in `preview`. */
+  /** Estimated size by detail, for `preview`. */
   const sizes = shallowRef<Readonly<Partial<Record<Detail, number>>>>({})
   const notice = shallowRef<Notice | null>(null)
-  /** What is shown is of an input before this one. */
+  /** `preview` is for an earlier input. */
   const isAsking = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let abort: AbortController | null = null
@@ -35,7 +35,7 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
       if (signal.aborted) return
       preview.value = null
       sizes.value = {}
-      notice.value = refusal('What would leave is not known', error)
+      notice.value = refusal('The bundle preview failed', error)
     } finally {
       if (!signal.aborted) isAsking.value = false
     }
@@ -45,7 +45,7 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
       const { bytes } = await host.api.incidents.preview({ ...asked, detail: other }, { signal })
       if (!signal.aborted) sizes.value = { ...sizes.value, [other]: bytes }
     } catch {
-      // The size beside the one that is not chosen stays unsaid.
+      // The size of the other option is then not shown.
     }
   }
   function start(delayMs: number): void {

@@ -34,11 +34,14 @@ function press(key: string, more: KeyboardEventInit = {}, target: EventTarget = 
   return event.defaultPrevented
 }
 
-it('names keys the same whatever the lock keys say, and letters with Shift by a name of their own', () => {
+it('names keys independently of lock keys, and letters with Shift separately', () => {
   const name = (key: string, more: KeyboardEventInit = {}): string =>
     keyName(new KeyboardEvent('keydown', { key, ...more }))
   expect([name('L'), name(' '), name('?', { shiftKey: true }), name('ArrowLeft', { shiftKey: true })]).toEqual([
-    ...['l', 'Space', '?', 'Shift+ArrowLeft'],
+    'l',
+    'Space',
+    '?',
+    'Shift+ArrowLeft',
   ])
   expect([name('k', { ctrlKey: true }), name('K', { metaKey: true })]).toEqual(['mod+k', 'mod+k'])
   const shifted = { shiftKey: true }
@@ -47,12 +50,13 @@ it('names keys the same whatever the lock keys say, and letters with Shift by a 
     name('n', shifted),
     name('E', { ...shifted, ctrlKey: true }),
     name(' ', shifted),
-  ]).toEqual([...['Shift+n', 'Shift+n', 'mod+Shift+e', 'Shift+Space']])
+  ]).toEqual(['Shift+n', 'Shift+n', 'mod+Shift+e', 'Shift+Space'])
 })
 
 describe('a key', () => {
   it('is left to text fields where it is single, but not where it is a combination', () => {
-    const [live, palette] = [vi.fn(), vi.fn()]
+    const live = vi.fn()
+    const palette = vi.fn()
     const wrapper = part({ 'time.live': live, 'frame.palette': palette })
     const input = wrapper.find('input').element
     press('l', {}, input)
@@ -80,7 +84,8 @@ describe('a key', () => {
   })
 
   it('with Ctrl does nothing beneath a modal dialog, but the palette still opens on top of it', () => {
-    const [exported, palette] = [vi.fn(), vi.fn()]
+    const exported = vi.fn()
+    const palette = vi.fn()
     part({ 'frame.export': exported, 'frame.palette': palette })
     const scrim = document.createElement('div')
     scrim.setAttribute('data-modal', '')
@@ -95,7 +100,9 @@ describe('a key', () => {
   })
 
   it('is left to the button that has the focus where it would press it', () => {
-    const [pause, edit, messages] = [vi.fn(), vi.fn(), vi.fn()]
+    const pause = vi.fn()
+    const edit = vi.fn()
+    const messages = vi.fn()
     part({ 'time.pause': pause, 'rules.open': edit, 'locks.messages': messages })
     const button = document.createElement('button')
     document.body.append(button)
@@ -105,7 +112,7 @@ describe('a key', () => {
     expect([pause.mock.calls.length, edit.mock.calls.length]).toEqual([1, 1])
   })
 
-  it('means what the view says before what every view says, and goes on where a handler leaves it', () => {
+  it('runs the view\u2019s command before a global one, and is passed on if a handler returns false', () => {
     const done: string[] = []
     let isMine = true
     part({
@@ -124,7 +131,7 @@ describe('a key', () => {
     expect(done.at(-1)).toBe('note')
   })
 
-  it('is the one that was chosen, not the one of the catalogue', () => {
+  it('is the chosen one, not the default', () => {
     const live = vi.fn()
     part({ 'time.live': live })
     useKeymapStore().chosen = { 'time.live': ['mod+Shift+l', 'q l'] }
@@ -137,7 +144,8 @@ describe('a key', () => {
 })
 
 describe('presses one after the other', () => {
-  const [sort, live] = [vi.fn(), vi.fn()]
+  const sort = vi.fn()
+  const live = vi.fn()
   function begin(): void {
     sort.mockClear()
     live.mockClear()
@@ -145,7 +153,7 @@ describe('presses one after the other', () => {
     useKeymapStore().chosen = { 'time.event-next': ['q r', 'q Shift+r'] }
   }
 
-  it('are waited for, said, and forgotten after a while', () => {
+  it('are awaited, shown, and dropped after a while', () => {
     vi.useFakeTimers()
     begin()
     expect(press('q')).toBe(true)
@@ -160,7 +168,7 @@ describe('presses one after the other', () => {
     expect(sort).toHaveBeenCalledOnce()
   })
 
-  it('end by Escape without doing anything, and by a key that leads nowhere, which then means itself', () => {
+  it('are cancelled by Escape, and by a key that does not continue them, which is then handled itself', () => {
     begin()
     const clear = vi.fn()
     part({ 'frame.clear': clear })
@@ -172,7 +180,7 @@ describe('presses one after the other', () => {
     expect([pending.value, live.mock.calls.length, sort.mock.calls.length]).toEqual(['', 1, 0])
   })
 
-  it('end where nothing takes their command now: the last key alone is not meant', () => {
+  it('are consumed even if nothing handles their command', () => {
     const incident = vi.fn()
     part({ 'time.event-next': () => false, 'frame.incident': incident })
     useKeymapStore().chosen = { 'time.event-next': ['q n'] }
@@ -183,7 +191,7 @@ describe('presses one after the other', () => {
     expect(incident).toHaveBeenCalledOnce()
   })
 
-  it('are not waited for where nothing on screen takes them', () => {
+  it('are not awaited if nothing handles them', () => {
     begin()
     for (const wrapper of mounted.splice(0)) wrapper.unmount()
     part({ 'frame.clear': () => undefined })
@@ -192,7 +200,7 @@ describe('presses one after the other', () => {
   })
 })
 
-it('can be done by name, by whoever handles it and came last', () => {
+it('runs a command by name, with the handler mounted last', () => {
   const done: string[] = []
   part({ 'rules.new': () => void done.push('first') })
   const last = part({ 'rules.new': () => void done.push('last') })

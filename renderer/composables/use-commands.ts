@@ -1,11 +1,12 @@
 /**
- * What commands do while a part of the window is there. Their keys are those of the keymap; a view's commands come before those
- * of every view, and of two parts that handle the same key the one that came last comes first. Single keys act only when no text
- * is being typed and nothing floats above the view; combinations with Ctrl or Cmd act also then, but beneath a modal dialog only the
- * palette's does. A handler that returns false leaves the key to others. What cannot be done now says why in the place of doing it.
+ * Command handlers of mounted components. Keys come from the keymap; a view's commands take precedence over global
+ * ones, and of two components that handle the same key the one mounted last. Single keys act only when no text is being
+ * typed and no dialog or menu is open; combinations with Ctrl or Cmd always act, except that beneath a modal dialog
+ * only the palette's does. A handler that returns false passes the key on. An unavailable command shows its reason
+ * instead.
  */
 import { onScopeDispose, shallowRef } from 'vue'
-import { say } from './said.ts'
+import { say } from './announcements.ts'
 import { whyOff } from '../stores/availability.ts'
 import { catalogue, type CommandId } from '../commands/catalogue.ts'
 import { isModalOpen, isModifier, isPressable, isTyping, keyName, somethingFloats } from '../commands/key-press.ts'
@@ -14,19 +15,19 @@ import { useKeymapStore } from '../commands/keymap.ts'
 export type Handler = (event?: KeyboardEvent) => unknown
 export type Handlers = Partial<Record<CommandId, Handler>>
 
-/** Says why a command cannot be done now. @returns whether that is so */
+/** Shows why a command is unavailable. @returns true if it is */
 function isHeldBack(id: CommandId): boolean {
   const why = whyOff(id)
   if (why !== null) say(why)
   return why !== null
 }
 
-/** Time in which the next press of a sequence must come, ms. */
+/** Time within which the next press of a sequence must follow, ms. */
 const SEQUENCE_MS = 1500
 
 const scopeOf = new Map<string, string>(catalogue.map((c) => [c.id, c.scope]))
 const parts: Handlers[] = []
-/** Presses of a sequence that was begun; shown by the frame. */
+/** Presses of an unfinished sequence; shown by the frame. */
 export const pending = shallowRef('')
 let forget: ReturnType<typeof setTimeout> | undefined
 
@@ -38,7 +39,7 @@ function wait(presses: string): void {
 
 interface Candidates {
   handlers: Handler[]
-  /** More presses could lead to a command. */
+  /** More presses could complete a command. */
   isPrefix: boolean
 }
 const levelOf = (id: string): 0 | 1 | 2 => {
@@ -48,7 +49,7 @@ const levelOf = (id: string): 0 | 1 | 2 => {
 /** Commands whose keys act while a modal dialog is open. */
 const OVER_DIALOGS: ReadonlySet<CommandId> = new Set(['frame.palette'])
 
-/** What `presses` could mean: for the view on screen, which is asked first, for the part of it that is meant, for every view. */
+/** Candidates for `presses`: of the current view, then of its targeted part, then global. */
 function candidates(presses: string): readonly [Candidates, Candidates, Candidates] {
   const keymap = useKeymapStore()
   const none = (): Candidates => ({ handlers: [], isPrefix: false })
@@ -78,7 +79,7 @@ function onKey(event: KeyboardEvent): void {
     event.preventDefault()
     return
   }
-  // Presses that lead nowhere with what was begun are a beginning of their own.
+  // If the presses do not continue the sequence, the last one may begin a new one.
   for (const presses of begun === '' ? [name] : [`${begun} ${name}`, name]) {
     const levels = candidates(presses)
     for (const { handlers, isPrefix } of levels) {
@@ -89,7 +90,7 @@ function onKey(event: KeyboardEvent): void {
       } else continue
       return
     }
-    // Whoever ends a sequence means its command, also where nothing takes it now: the last key alone may be another.
+    // A complete sequence is consumed even if nothing handles it: its last key alone may be another command.
     if (presses !== name && levels.some(({ handlers }) => handlers.length > 0)) {
       event.preventDefault()
       return
@@ -97,7 +98,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** Gives commands their meaning for the life of the component that calls it. */
+/** Registers command handlers for the lifetime of the calling component. */
 export function useCommands(handlers: Handlers): void {
   if (parts.length === 0) window.addEventListener('keydown', onKey)
   parts.push(handlers)
@@ -110,12 +111,12 @@ export function useCommands(handlers: Handlers): void {
   })
 }
 
-/** Does a command as its key would, for the palette and the menu. @returns whether anything on screen took it */
+/** Runs a command as its key would, for the palette and the menu. @returns true if a component handled it */
 export function runCommand(id: CommandId): boolean {
   return parts.toReversed().some((part) => part[id] !== undefined && (isHeldBack(id) || part[id]() !== false))
 }
 
-/** What may follow `presses`, with the commands that each next press leads to. */
+/** Possible next presses after `presses`, with the commands they lead to. */
 export function nextPresses(presses: string): { press: string; titles: string[] }[] {
   const keymap = useKeymapStore()
   const next = new Map<string, string[]>()
@@ -130,5 +131,6 @@ export function nextPresses(presses: string): { press: string; titles: string[] 
   return [...next].map(([press, titles]) => ({ press, titles }))
 }
 
-/** Commands that something on screen does now. */
-export const handledCommands = (): ReadonlySet<CommandId> => new Set(parts.flatMap((part) => Object.keys(part)))
+/** Commands that are currently handled. */
+export const handledCommands = (): ReadonlySet<CommandId> =>
+  new Set(parts.flatMap((part) => Object.keys(part) as CommandId[]))

@@ -1,18 +1,20 @@
-/** Dry run from anywhere: what is on screen, forked at the cursor, run on the model at once, with the sandbox on screen. */
+/** Dry run from any view: forks the state at the cursor, runs it on the model at once, and opens the sandbox. */
 import { useRouter } from 'vue-router'
 import type { StagedFrame } from '#core/api/rule-edits.ts'
 import type { Variant } from '#core/api/sandbox.ts'
 import { useSandboxRunStore } from '../stores/sandbox-run.ts'
 import { PLAIN, useSandboxVariantsStore } from '../stores/sandbox-variants.ts'
 
-/** @returns  the verb; `more` is run beside the variants that the fork suggests. */
+/** @returns  starts the dry run; `more` is a variant to run besides those that the fork suggests. */
 export function useDryRun(): (more?: Variant) => void {
-  const [router, runs, variants] = [useRouter(), useSandboxRunStore(), useSandboxVariantsStore()]
+  const router = useRouter()
+  const runs = useSandboxRunStore()
+  const variants = useSandboxVariantsStore()
   return (more) => {
     void router.push({ name: 'sandbox' })
     runs.dryRun('closed', () => {
       if (more === undefined) return
-      // A variant that was asked for goes before what was merely suggested.
+      // A requested variant replaces a suggested one.
       while (variants.isFull) variants.remove(variants.entries.at(-1)!.id)
       variants.add(more)
     })
@@ -20,7 +22,7 @@ export function useDryRun(): (more?: Variant) => void {
 }
 
 type Staged = Pick<StagedFrame, 'service' | 'items'>
-/** Staged rules as lctl takes them. */
+/** Variant with the staged rules, as lctl commands. */
 export function stagedVariant({ service, items }: Staged): Variant {
   const rules = items.map(({ form, verb }) => {
     const queue = form.queue === 'both' ? '' : `${form.queue} `

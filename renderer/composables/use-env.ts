@@ -1,4 +1,4 @@
-/** The environment's colours, for what is drawn outside the frame of the window: dialogs hang on the page itself. */
+/** Environment colors for elements outside the frame of the window: dialogs are attached to the page itself. */
 import { computed } from 'vue'
 import { useSourceStore } from '../stores/source.ts'
 

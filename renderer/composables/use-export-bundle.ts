@@ -1,12 +1,15 @@
-/** The key that makes a bundle: of the notebook on the page, and from other views first to where what leaves can be seen. */
+/** Key that exports a bundle of the current notebook; from other views it first opens the preview of the contents. */
 import { useRoute, useRouter } from 'vue-router'
 import { useBundleExportStore } from '../stores/bundle-export.ts'
 import { useBundleStore } from '../stores/bundle.ts'
 import { NO_NOTEBOOK, useIncidentsStore } from '../stores/incidents.ts'
 
 export function useExportBundle(): () => void {
-  const [router, route, view] = [useRouter(), useRoute(), useIncidentsStore()]
-  const [bundle, exporter] = [useBundleStore(), useBundleExportStore()]
+  const router = useRouter()
+  const route = useRoute()
+  const view = useIncidentsStore()
+  const bundle = useBundleStore()
+  const exporter = useBundleExportStore()
   return () => {
     if (route.name !== 'incidents') {
       view.choose(view.current?.id ?? NO_NOTEBOOK)

@@ -11,7 +11,7 @@ it('keeps places under the pointer, drops what has gone and appends what is new'
   expect(idsOf(inHeldOrder(rowsOf('a', 'b', 'x'), ['b', 'a']))).toBe('bax')
 })
 
-it('holds while hovered and follows at once when another order is asked for', async () => {
+it('holds while hovered, and applies a requested order at once', async () => {
   const fresh = shallowRef(rowsOf('a', 'b'))
   const sort = ref('rpcs')
   const { rows, isHovered } = useHeldOrder(

@@ -1,10 +1,10 @@
 /**
- * Nothing moves under the pointer: while it rests on a list, rows keep their places and only their values change. Elsewhere
- * they change places at a pace that can be followed.
+ * Stable row order: while the pointer is over a list, rows keep their positions and only their values change. Otherwise
+ * they are reordered at a readable pace.
  */
 import { computed, ref, shallowRef, watch, type ComputedRef, type Ref } from 'vue'
 
-/** Rows in the order of `held`: a row keeps its place while it is still sent, the others fill what is left. */
+/** Rows in the order of `held`: a row keeps its position while it is present, the others fill the rest. */
 export function inHeldOrder<R extends { id: string }>(rows: readonly R[], held: readonly string[]): R[] {
   const byId = new Map(rows.map((row) => [row.id, row]))
   const placed = held.slice(0, rows.length).map((id) => {
@@ -17,8 +17,8 @@ export function inHeldOrder<R extends { id: string }>(rows: readonly R[], held: 
 }
 
 /**
- * @param order  changes when another order was asked for: sorting, another slice. That is never held back.
- * @param paceMs least time between two orders, ms; 0 = with every frame. Rows that change places faster cannot be read.
+ * @param order  changes with a requested reordering: sorting, another slice. That is never delayed.
+ * @param paceMs shortest time between two orders, ms; 0 = with every frame. Rows that move faster cannot be read.
  */
 export function useHeldOrder<R extends { id: string }>(
   fresh: () => readonly R[],
@@ -36,7 +36,7 @@ export function useHeldOrder<R extends { id: string }>(
     if (!on || held.value === null) capture()
   })
   watch(order, () => (held.value = null))
-  // The other order comes with the next rows, and is then the one to hold.
+  // The requested order arrives with the next rows and is then held.
   watch(fresh, () => {
     const isDue = !isHovered.value && performance.now() - heldSinceMs >= paceMs()
     if (held.value === null || isDue) capture()

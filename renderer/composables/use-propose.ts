@@ -1,4 +1,4 @@
-/** Proposes limits for a job: the selected one, or else the busiest on screen. Nothing is staged or sent. */
+/** Proposes limits for a job: the selected one, else the busiest on screen. Nothing is staged or sent. */
 import { useProposeStore } from '../stores/propose.ts'
 import { useSelectionStore } from '../stores/selection.ts'
 import { onScreenJobs, type OnScreenJob } from './on-screen-jobs.ts'
@@ -9,9 +9,10 @@ export const busiest = (jobs: readonly OnScreenJob[]): OnScreenJob | undefined =
     undefined,
   )
 
-/** @returns  the verb; false: there is no job. */
+/** @returns  opens the proposal; false if there is no job. */
 export function useProposal(): () => boolean {
-  const [selection, propose] = [useSelectionStore(), useProposeStore()]
+  const selection = useSelectionStore()
+  const propose = useProposeStore()
   return () => {
     const id = selection.jobId ?? busiest(onScreenJobs.value)?.id
     if (id === undefined) return false

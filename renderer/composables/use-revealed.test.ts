@@ -12,9 +12,10 @@ afterEach(() => {
 })
 
 describe('parts of a view', () => {
-  it('come one a picture, and anew for another thing', async () => {
+  it('appear one per frame, and start again for another input', async () => {
     const scope = effectScope()
-    const [what, count] = [ref('a'), ref(3)]
+    const what = ref('a')
+    const count = ref(3)
     const shown = scope.run(() =>
       useRevealed(
         () => what.value,
@@ -37,7 +38,7 @@ describe('parts of a view', () => {
     scope.stop()
   })
 
-  it('come on a page that nobody sees, too', async () => {
+  it('appear on a hidden page, too', async () => {
     vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden')
     vi.stubGlobal('requestAnimationFrame', () => 0)
     const scope = effectScope()

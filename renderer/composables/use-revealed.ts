@@ -1,16 +1,16 @@
 /**
- * How many of several costly things are on the page: one more after each picture, so that the first of them is seen at once and
- * none of them holds up a key.
+ * Staged rendering of costly items: one more after each painted frame, so that the first appears at once and none
+ * blocks a key.
  */
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
-import { afterPicture } from './after-picture.ts'
+import { afterPaint } from './after-paint.ts'
 
-/** For those who look at a view and not at how it comes. */
+/** For tests of a view that do not need the staging. */
 export const revealing = { atOnce: false }
 
 /**
- * @param what   another value begins anew; the same one keeps what is shown.
- * @param count  of the things.
+ * @param what   a change starts again at 0; the same value keeps the items shown.
+ * @param count  number of items.
  */
 export function useRevealed(what: () => unknown, count: () => number): Readonly<Ref<number>> {
   if (revealing.atOnce) return computed(count)
@@ -20,13 +20,13 @@ export function useRevealed(what: () => unknown, count: () => number): Readonly<
     stop = undefined
     if (shown.value >= count()) return
     shown.value++
-    stop = afterPicture(more)
+    stop = afterPaint(more)
   }
   watch(
     [what, count],
     ([next], before) => {
       if (next !== before[0]) shown.value = 0
-      stop ??= afterPicture(more)
+      stop ??= afterPaint(more)
     },
     { immediate: true },
   )

@@ -1,17 +1,17 @@
 /**
- * The row that the keyboard stands on. The table keeps the focus and names the row (`aria-activedescendant`), so that a new order
- * or a row that is scrolled away takes no focus with it. Arrows, pages, Home and End move; Enter opens.
+ * Keyboard cursor of a table. The table keeps the focus and names the row (`aria-activedescendant`), so that reordering
+ * or a row scrolled out of view does not lose the focus. Arrow keys, Page keys, Home and End move; Enter opens.
  */
 import { computed, ref, useId, watch } from 'vue'
 
 const PAGE_ROWS = 10
 
 export function useRowCursor(options: {
-  /** Rows in their order. */
+  /** Ids of the rows in order. */
   ids: () => readonly string[]
-  /** The row that is chosen elsewhere, if it is one of these: the keyboard goes on from there. */
+  /** Row selected elsewhere, if it is in this table: the cursor continues from there. */
   chosen?: () => string | null
-  /** Whether a row is on the page; of a long table only those in view are. */
+  /** True if a row is rendered; of a long table only those in view are. */
   isDrawn?: (index: number) => boolean
   reveal: (index: number, id: string) => void
   onMove?: (id: string) => void
@@ -24,7 +24,7 @@ export function useRowCursor(options: {
   const active = computed(() =>
     index.value >= 0 && (options.isDrawn?.(index.value) ?? true) ? rowId(index.value) : undefined,
   )
-  /** Puts the keyboard on a row, as a press of it does. */
+  /** Moves the cursor to a row, as a click does. */
   function stand(row: string): void {
     id.value = row
   }
@@ -37,10 +37,15 @@ export function useRowCursor(options: {
   }
   function onKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return
-    const [at, last] = [index.value, options.ids().length - 1]
+    const at = index.value
+    const last = options.ids().length - 1
     const to = {
-      ...{ ArrowDown: at + 1, ArrowUp: at < 0 ? 0 : at - 1, Home: 0, End: last },
-      ...{ PageDown: Math.max(0, at) + PAGE_ROWS, PageUp: at - PAGE_ROWS },
+      ArrowDown: at + 1,
+      ArrowUp: at < 0 ? 0 : at - 1,
+      Home: 0,
+      End: last,
+      PageDown: Math.max(0, at) + PAGE_ROWS,
+      PageUp: at - PAGE_ROWS,
     }[event.key]
     if (to !== undefined && last >= 0) {
       event.preventDefault()
@@ -60,6 +65,6 @@ export function useRowCursor(options: {
   return { index, active, rowId, stand, onKey }
 }
 
-/** Brings a row that is on the page into sight. */
+/** Scrolls a rendered row into view. */
 export const revealRow = (_index: number, rowId: string): void =>
   document.getElementById(rowId)?.scrollIntoView({ block: 'nearest' })

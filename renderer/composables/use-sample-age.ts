@@ -1,10 +1,10 @@
-/** How old the newest sample is, in wall time, and whether that is too old for the source's own pace. */
+/** Age of the newest sample, in wall time, and whether that is too old for the source's interval. */
 import { computed } from 'vue'
 import type { Level } from '#core/api/frames.ts'
 import { useSourceStore } from '../stores/source.ts'
 import { useWallClock } from './use-wall-clock.ts'
 
-/** Frames come a few times a second: an age below this says nothing. */
+/** Frames arrive a few times a second: a smaller age is not meaningful. */
 const SHORTEST_MS = 500
 
 export function useSampleAge() {
@@ -21,7 +21,7 @@ export function useSampleAge() {
     const speed = source.isEmulated ? (clock?.speed ?? 1) : 1
     return speed > 0 ? Math.max(SHORTEST_MS, (clock?.intervalMs ?? 1000) / speed) : Infinity
   })
-  /** Amber from twice the interval on, vermillion from five times on. */
+  /** Amber from twice the interval on, vermilion from five times on. */
   const level = computed<Level>(() => {
     if (ageMs.value === null) return 'unknown'
     const intervals = ageMs.value / expectedMs.value

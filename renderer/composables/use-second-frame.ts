@@ -1,4 +1,4 @@
-/** False in the first frame of a component, true from the second on: what is large is put up in a task of its own. */
+/** False in the first frame of a component, true from the second on: defers large content to a task of its own. */
 import { onMounted, onScopeDispose, ref, type Ref } from 'vue'
 
 export function useSecondFrame(): Readonly<Ref<boolean>> {

@@ -1,23 +1,23 @@
 /**
- * The rows of a long table that are in view. The host sends only a slice of them: `slice` is what to ask for, a little
- * more than is seen and moved in steps, so that a click of the wheel does not ask anew.
+ * Rows of a long table that are in view. The host sends only a slice of them: `slice` is the range to request, slightly
+ * larger than the view and moved in steps, so that a click of the wheel causes no new request.
  */
 import { useVirtualizer } from '@tanstack/vue-virtual'
 import { computed, ref, watch, type Ref } from 'vue'
 
 const STEP = 10
 const SPARE = 10
-/** Most rows the contract allows in one slice. */
+/** Largest slice in the contract, rows. */
 const MOST = 200
 
 export interface Slice {
   readonly offset: number
   readonly limit: number
 }
-/** What a view asks for before its table has been measured. */
+/** Slice requested before the table has been measured. */
 export const firstSlice: Slice = { offset: 0, limit: 60 }
 
-/** The slice around the rows `first`..`last`. */
+/** Slice around the rows `first`..`last`. */
 export function sliceAround(first: number, last: number): Slice {
   const offset = Math.max(0, Math.floor((first - SPARE) / STEP) * STEP)
   const rows = Math.ceil((last + 1 + SPARE - offset) / STEP) * STEP
@@ -26,10 +26,10 @@ export function sliceAround(first: number, last: number): Slice {
 
 export function useSlice(options: {
   scroller: Readonly<Ref<HTMLElement | null>>
-  /** Rows in all. */
+  /** Number of rows. */
   count: () => number
   rowHeight: () => number
-  /** Height of the head and the foot that stay in place over the rows, px. */
+  /** Height of the sticky head and foot that cover rows, px. */
   coveredPx: number
   onSlice: (slice: Slice) => void
 }) {
@@ -56,7 +56,7 @@ export function useSlice(options: {
     items,
     start: computed(() => items.value[0]?.start ?? 0),
     height: computed(() => virtualizer.value.getTotalSize()),
-    /** First row that is seen. */
+    /** First visible row. */
     firstSeen: (): number => virtualizer.value.range?.startIndex ?? 0,
     scrollTo: (index: number): void => virtualizer.value.scrollToIndex(index, { align: 'auto' }),
   }

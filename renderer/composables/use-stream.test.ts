@@ -17,7 +17,7 @@ interface Opened {
   end(): void
 }
 
-/** A host that opens streams on demand and remembers what was acknowledged. */
+/** Host that opens streams on demand and records acknowledgements. */
 function fakeHost() {
   const opened: Opened[] = []
   const acks: { stream: string; seq: number }[] = []
@@ -55,7 +55,7 @@ function fakeHost() {
 }
 
 let frames: (() => void)[] = []
-/** One animation frame, and all that follows from it. */
+/** Runs one animation frame and everything that follows from it. */
 async function paint(): Promise<void> {
   await flushPromises()
   for (const run of frames.splice(0)) run()
@@ -77,7 +77,11 @@ afterEach(() => {
 
 const show = (cluster: string, kind = 'LIVE', turn = 0): void =>
   useSourceStore().apply({
-    ...{ source: { kind, cluster }, sample: 50, atMs: 50_000, turn, clock: { intervalMs: 1000 } },
+    source: { kind, cluster },
+    sample: 50,
+    atMs: 50_000,
+    turn,
+    clock: { intervalMs: 1000 },
   } as StatusFrame)
 
 function start() {
@@ -95,7 +99,7 @@ function start() {
   return { ...fake, node, wrapper, shown: () => frame.value?.seq ?? null }
 }
 
-it('renders only the newest frame of an animation frame, and acknowledges after it is in the page', async () => {
+it('renders only the newest frame per animation frame, and acknowledges it after rendering', async () => {
   const { acks, last, shown, wrapper } = start()
   await paint()
   last().send(1)
@@ -255,7 +259,7 @@ it('moves a paused cursor within its stream, one move at a time, the newest wins
   expect(moves).toHaveLength(2)
 })
 
-it('opens the stream anew where the host no longer knows it', async () => {
+it('reopens the stream if the host no longer has it', async () => {
   const { opened, moved, last } = start()
   await paint()
   const time = useTimeStore()
@@ -273,7 +277,7 @@ it('opens the stream anew where the host no longer knows it', async () => {
   expect(opened.map((s) => s.input.at)).toEqual([null, 40, 39])
 })
 
-it('keeps what it shows, under its name, until a playback of the same cluster has a frame', async () => {
+it('keeps the old frame, with its name, until a playback of the same cluster has a frame', async () => {
   const { opened, last, shown } = start()
   await paint()
   last().send(1)
@@ -294,7 +298,7 @@ it('keeps what it shows, under its name, until a playback of the same cluster ha
   expect([shown(), source.naming?.kind, source.isTurning, useTimeStore().sample]).toEqual([1, 'RECORDED', false, 7])
 })
 
-it('does not show to a view that comes back what was on screen before the turn', async () => {
+it('does not show a reopened view data from before a change of source', async () => {
   const first = start()
   await paint()
   first.last().send(4)
@@ -312,7 +316,7 @@ it('does not show to a view that comes back what was on screen before the turn',
   wrapper.unmount()
 })
 
-it('steps to a frame that came ahead without waiting for the host, and draws what the host then says otherwise', async () => {
+it('steps to a prefetched frame at once, and replaces it if the host\u2019s frame differs', async () => {
   const { last, shown, moves, moved } = start()
   await paint()
   last().send(1, 40)

@@ -1,11 +1,11 @@
 /**
- * One stream of the host for as long as the component lives.
+ * One stream of the host for the lifetime of the component.
  *
- * The stream restarts when its query, the update rate, the connection or what is on screen changes; the old frame stays until
- * the new stream's first one, unless it is of another source. A paused cursor that moves keeps its stream: the host is told
- * where it stands, one move at a time, the newest wins; of the samples beside it the frames are here already (look-ahead.ts), each
- * acknowledged as it comes. All others are applied once per animation frame, newest wins, and acknowledged only then: a window
- * that cannot keep up is thereby sent less. A hidden page holds no stream.
+ * The stream restarts when its query, the update rate, the connection or the source on screen changes; the old frame
+ * stays until the first one of the new stream, unless it is from another source. A paused cursor that moves keeps its
+ * stream: the host is sent its position, one move at a time, the newest wins; frames of adjacent samples are already
+ * here (look-ahead.ts), each acknowledged on arrival. All other frames are applied once per animation frame, newest
+ * wins, and acknowledged only then: a window that cannot keep up is sent less. A hidden page has no stream.
  */
 import { useDocumentVisibility } from '@vueuse/core'
 import { computed, nextTick, onScopeDispose, ref, shallowRef, watch, type Ref, type ShallowRef } from 'vue'
@@ -20,22 +20,22 @@ import { openStream, type Frames, type Queries, type StreamName } from './stream
 const RESTART_MS = 30
 const AGAIN_MS = 1000
 let streams = 0
-/** Last frame of each stream by its query, so that a view that comes back is not empty for its first moment. */
+/** Last frame of each stream by query, so that a reopened view is not empty at first. */
 const kept = new Map<StreamName, { query: string; turn: number; frame: unknown }>()
-/** Streams that tell of the window's host; every other one is of the source on screen. */
+/** Streams about the window's host; all others are about the source on screen. */
 const ofHost: ReadonlySet<StreamName> = new Set(['status', 'connections', 'incidents'])
 
 export interface StreamOptions {
-  /** Most frames a second, below the chosen update rate. */
+  /** Highest frame rate, Hz, below the chosen update rate. */
   readonly maxHz?: number
   /** Always the newest sample, also while the cursor is paused. */
   readonly followNewest?: boolean | (() => boolean)
-  /** This stream is the view: the sample it shows is the sample on screen. */
+  /** This stream is the view: the sample it shows is the current one. */
   readonly isView?: boolean
 }
 export interface Stream<F> {
   readonly frame: ShallowRef<F | null>
-  /** Why the stream is not running; null while it is. */
+  /** Reason why the stream is not running; null while it is. */
   readonly error: Ref<string | null>
 }
 
@@ -45,12 +45,10 @@ export function useStream<N extends StreamName>(
   query: () => Queries[N] | null,
   options: StreamOptions = {},
 ): Stream<Frames[N]> {
-  const [connection, settings, time, source] = [
-    useConnectionStore(),
-    useSettingsStore(),
-    useTimeStore(),
-    useSourceStore(),
-  ]
+  const connection = useConnectionStore()
+  const settings = useSettingsStore()
+  const time = useTimeStore()
+  const source = useSourceStore()
   const visibility = useDocumentVisibility()
   const frame = shallowRef(null) as ShallowRef<Frames[N] | null>
   const error = ref<string | null>(null)
@@ -67,7 +65,7 @@ export function useStream<N extends StreamName>(
     const asked = query()
     if (asked === null || connection.host === null || visibility.value === 'hidden') return null
     const isOfHost = ofHost.has(name)
-    // Until it is known where the cursor stands in what has come on screen, nothing of it is asked for.
+    // Nothing is requested until the cursor position in the new source is known.
     if (!isOfHost && !follows() && time.isElsewhere) return null
     const hz = Math.min(settings.hz, options.maxHz ?? 10)
     const at = follows() ? null : time.at
@@ -81,7 +79,7 @@ export function useStream<N extends StreamName>(
 
   async function follow({ host, asked, hz, at, query: text, turn }: Plan, signal: AbortSignal): Promise<void> {
     const stream = `${name}-${++streams}`
-    const stood = new LookAhead<Frames[N]>()
+    const lookAhead = new LookAhead<Frames[N]>()
     let newest: Frames[N] | null = null
     const acknowledge = (seq: number): void => void host.api.host.ack({ stream, seq }).catch(() => undefined)
     const apply = (): void => {
@@ -92,13 +90,13 @@ export function useStream<N extends StreamName>(
         time.note(newest)
         source.turned()
       }
-      // Once it is in the page. It stands for the frames before it too; a lost line has ended the stream already.
+      // Acknowledged once rendered, together with the frames before it; a lost connection has already ended the stream.
       const { seq, isAhead } = newest
       if (!isAhead) void nextTick(() => acknowledge(seq))
       newest = null
     }
     const step = (to: number): void => {
-      const known = stood.of(to)
+      const known = lookAhead.of(to)
       if (known === undefined) return
       newest = known
       onAnimationFrame(apply)
@@ -107,15 +105,15 @@ export function useStream<N extends StreamName>(
     const frames = await openStream(host.api, name, { ...asked, stream, hz, at, ahead: at !== null }, signal)
     for await (const next of frames) {
       if (signal.aborted) return
-      // Something else has come on screen, of which the status will tell; this stream is not about that.
+      // The source on screen has changed, which the status will report; this stream is for the previous one.
       if (!ofHost.has(name) && source.frame !== null && (next.turn ?? turn) !== turn) continue
-      if (isFirst && at !== null) standOn(host, stream, at, step, signal)
+      if (isFirst && at !== null) followCursor(host, stream, at, step, signal)
       error.value = null
       if (at !== null) {
-        stood.keep(next)
+        lookAhead.keep(next)
         const wanted = plan.value?.at
         const shown = newest ?? frame.value
-        // What is shown already is not drawn twice; what came late, of a step before it, is not gone back to.
+        // An identical frame is not drawn twice, and a late frame of an earlier step is dropped.
         const isShown = shown !== null && shown.sample === wanted
         if (next.isAhead || (!isFirst && isShown && (next.sample !== wanted || isSamePicture(next, shown)))) {
           acknowledge(next.seq)
@@ -123,45 +121,47 @@ export function useStream<N extends StreamName>(
         }
       }
       newest = next
-      // Its first frame, and a paused cursor's, is what a hand waits for; the flow is rendered at the chosen rate.
+      // The first frame, and those of a paused cursor, respond to input; others are rendered at the chosen rate.
       onAnimationFrame(apply, at !== null || isFirst ? 0 : 850 / settings.hz)
       isFirst = false
     }
   }
 
-  /** Tells the host where the cursor of a running stream is; set while one runs on a fixed sample. */
-  let stand: () => void = () => undefined
-  function standOn(
+  /** Sends the cursor position of a running stream to the host; set while a stream runs on a fixed sample. */
+  let sendPosition: () => void = () => undefined
+  function followCursor(
     host: Plan['host'],
     stream: string,
     first: number,
     step: (to: number) => void,
     signal: AbortSignal,
   ): void {
-    let [told, isTelling, stepped] = [first, false, first]
-    stand = () => {
+    let sent = first
+    let isSending = false
+    let stepped = first
+    sendPosition = () => {
       const at = plan.value?.at ?? null
       if (!signal.aborted && at !== null && at !== stepped) step((stepped = at))
-      if (signal.aborted || isTelling || at === null || at === told) return
-      told = at
-      isTelling = true
+      if (signal.aborted || isSending || at === null || at === sent) return
+      sent = at
+      isSending = true
       host.api.views
         .stand({ stream, at })
         .then((isKnown) => isKnown || signal.aborted || restart())
         .catch(() => signal.aborted || restart())
         .finally(() => {
-          isTelling = false
-          stand()
+          isSending = false
+          sendPosition()
         })
     }
-    stand()
+    sendPosition()
   }
 
   function start(): void {
     clearTimeout(timer)
     abort?.abort()
     abort = null
-    stand = () => undefined
+    sendPosition = () => undefined
     const next = plan.value
     if (next === null) return
     startedMs = performance.now()
@@ -177,17 +177,18 @@ export function useStream<N extends StreamName>(
     )
   }
 
-  // The first change acts at once, a burst of them (scrolling, held arrow key) at most every 30 ms.
+  // The first change acts at once, a burst (scrolling, held arrow key) at most every 30 ms.
   function restart(): void {
     clearTimeout(timer)
     timer = setTimeout(start, Math.max(0, startedMs + RESTART_MS - performance.now()))
   }
-  // Also while nothing can be asked for, because the cursor is on its way elsewhere.
-  const [first, before] = [query(), kept.get(name)]
+  // Also while nothing can be requested, because the cursor is moving to another source.
+  const first = query()
+  const before = kept.get(name)
   const isSame = first !== null && before?.query === JSON.stringify(first)
   if (isSame && connection.host !== null && before.turn === (ofHost.has(name) ? 0 : source.turn))
     frame.value = before.frame as Frames[N]
-  // What one source has shown is nothing of another.
+  // Frames of one source are not kept for another.
   watch(
     () => source.switches,
     () => {
@@ -201,7 +202,7 @@ export function useStream<N extends StreamName>(
   watch([() => plan.value?.key, () => plan.value?.host], restart)
   watch(
     () => plan.value?.at,
-    () => stand(),
+    () => sendPosition(),
   )
   start()
   if (options.isView) source.viewers++

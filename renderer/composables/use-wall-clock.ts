@@ -1,6 +1,6 @@
 /**
- * Wall time in ms, renewed once a second: for ages and countdowns that move without a frame. One clock for all, and where frames come it
- * moves with them: a tick of its own would be a layout and a picture of its own.
+ * Wall time in ms, updated once a second: for ages and countdowns that advance without frames. One shared clock,
+ * updated with frames where they arrive: a tick of its own would cost a layout and a paint.
  */
 import { createSharedComposable, tryOnScopeDispose, useIntervalFn } from '@vueuse/core'
 import { ref, type Ref } from 'vue'

@@ -1,2 +1,2 @@
-/** Text of a server or a user as it can be read; bundles write it the same way. */
+/** Safe display of text from servers and users; bundles use the same functions. */
 export { maskedText, plainLines, plainText } from '#core/base/plain-text.ts'

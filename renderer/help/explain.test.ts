@@ -1,4 +1,4 @@
-/** Words beside a number: by the pointer, by Tab, by touch, by F1; and how they go away. */
+/** Explanation of a number: opened by pointer, Tab, touch and F1, and closed. */
 import { mount, type VueWrapper } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -34,7 +34,7 @@ beforeEach(() => {
   add('span', 'Record', { explain: 'jobs.record' })
   add('span', 'again', { explain: 'jobs.record' })
   add('span', 'cycle', { explain: 'status.cycle', explainMore: 'oss01: collect 3 ms' })
-  // A page that is not laid out has no boxes.
+  // Without layout, elements have no boxes.
   vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(10, 10, 50, 20))
   layer = mount(ExplainLayer, { attachTo: document.body })
 })
@@ -45,7 +45,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('says unit, formula and source where the pointer rests, and goes with it', async () => {
+it('shows unit, formula and source on hover, and hides when the pointer leaves', async () => {
   expect(words()).toBe('')
   await pointer('pointerover', number('jobs.record'))
   expect(words()).toContain('tokens')
@@ -55,19 +55,19 @@ it('says unit, formula and source where the pointer rests, and goes with it', as
   expect(words()).toBe('')
 })
 
-it('says what is true of this one only', async () => {
+it('shows additional text of an instance', async () => {
   await pointer('pointerover', number('status.cycle'))
   expect(words()).toContain('oss01: collect 3 ms')
 })
 
-it('shows at a touch, and goes at the next one elsewhere', async () => {
+it('opens on touch, and closes on the next touch elsewhere', async () => {
   await pointer('pointerup', number('jobs.rpcs'), 'touch')
   expect(words()).toContain('RPC/s')
   await pointer('pointerup', document.querySelector('#other')!, 'touch')
   expect(words()).toBe('')
 })
 
-it('goes from number to number with F1, each meaning once, without taking the focus', async () => {
+it('steps through numbers with F1, each id once, without moving the focus', async () => {
   const button = number('jobs.rpcs')
   button.focus()
   expect(await press('F1')).toBe(true)
@@ -82,7 +82,7 @@ it('goes from number to number with F1, each meaning once, without taking the fo
   expect(document.activeElement).toBe(button)
 })
 
-it('ends the walk with Esc, and Esc ends nothing else with it', async () => {
+it('closes on Esc after F1, without other effects of Esc', async () => {
   const heard = vi.fn()
   window.addEventListener('keydown', heard)
   await press('F1')

@@ -1,15 +1,15 @@
-/** What a number of the window means. Ids are `view.number`; a mark `data-explain` with the id stands where the number does. */
+/** Explanation of a number of the window. Ids are `view.number`; elements refer to them by `data-explain`. */
 export interface Meaning {
   readonly id: string
   readonly title: string
-  /** Empty where the thing has none: a name, a word. */
+  /** Empty for names and texts. */
   readonly unit: string
-  /** What it says of the file system. */
+  /** Meaning for the file system. */
   readonly means: string
-  /** How it is reckoned, in the terms of the field. Empty for what is read as it is printed. */
+  /** Formula, in the terms of the field. Empty for values that are shown as read. */
   readonly formula: string
-  /** The parameter of a server that it is read from, or the part of a paper. */
+  /** Parameter of a server that it is read from, or section of a paper. */
   readonly source: string
-  /** What it does not say. */
+  /** Limits of the value. */
   readonly caveat?: string
 }

@@ -1,4 +1,4 @@
-/** Every column of the five tables has a meaning, and no meaning is without a number. */
+/** Every column of the five tables has an explanation, and every explanation is used. */
 import { expect, it } from 'vitest'
 import { METRICS } from '#core/api/sandbox.ts'
 import { tileId } from '#core/api/frames.ts'
@@ -9,7 +9,9 @@ import { meanings, meaningOf } from './meanings.ts'
 
 const sources = Object.entries(
   import.meta.glob<string>(['../**/*.vue', '../**/*.ts', '!../help/meanings/**', '!../**/*.test.ts'], {
-    ...{ query: '?raw', import: 'default', eager: true },
+    query: '?raw',
+    import: 'default',
+    eager: true,
   }),
 ).map(([file, text]) => ({ file: file.replace(/^\.\.\//, ''), text }))
 const textOf = (file: string): string => sources.find((s) => s.file === file)?.text ?? ''
@@ -18,7 +20,7 @@ const listed = (file: string, key: 'id' | 'sort'): string[] =>
   [...textOf(file).matchAll(new RegExp(`\\{ (?:\\.\\.\\.\\{ )?${key}: '(\\w+)', title: '([^']+)'`, 'g'))].map(
     (m) => m[1] ?? '',
   )
-/** Heads of a table that are written out. */
+/** Column headers written out in a template. */
 const heads = (file: string): { id: string | undefined; head: string }[] =>
   [...textOf(file).matchAll(/<span[^>]*role="columnheader"[^>]*?(?:data-explain="([\w.]+)")?\s*>/g)].map((m) => ({
     id: m[1],
@@ -38,7 +40,7 @@ const computedIds = [
   ...clusterMeasure.options.map((id) => `history.${id}`),
 ]
 
-it('finds the columns it is about', () => {
+it('finds the columns to check', () => {
   expect(listed('views/locks/ResourceTable.vue', 'sort')).toHaveLength(5)
   expect(listed('views/locks/LdlmPlane.vue', 'id')).toHaveLength(10)
   expect(tokensTable).toHaveLength(13)
@@ -53,7 +55,7 @@ it('explains every column, tile and measure', () => {
   }
 })
 
-it('has every id once, and says unit, meaning and source', () => {
+it('has unique ids, each with unit, meaning and source', () => {
   expect(new Set(meanings.map((m) => m.id)).size).toBe(meanings.length)
   for (const m of meanings) {
     expect(m.title, m.id).not.toBe('')
@@ -62,7 +64,7 @@ it('has every id once, and says unit, meaning and source', () => {
   }
 })
 
-it('explains nothing that is not on screen, and marks nothing without a meaning', () => {
+it('has no unused explanation, and no mark without one', () => {
   const marks = sources.flatMap(({ text }) => [
     ...[...text.matchAll(/\s(?:data-)?explain="([a-z]+\.\w+)"/g)].map((m) => m[1] ?? ''),
     ...[...text.matchAll(/'((?:overview|locks|sandbox)\.\w+)'/g)].map((m) => m[1] ?? ''),
@@ -85,7 +87,7 @@ it('explains nothing that is not on screen, and marks nothing without a meaning'
   ).toEqual([])
 })
 
-it('explains the legend of every chart, the columns of claims, and what a review says of its reach', () => {
+it('explains the legend of every chart, the columns of claims, and the reach of a review', () => {
   const legends = sources
     .filter(({ file }) => /^views\/(?!incidents)/.test(file) && file.endsWith('.vue'))
     .flatMap(({ file, text }) =>
@@ -95,7 +97,7 @@ it('explains the legend of every chart, the columns of claims, and what a review
       })),
     )
   expect(legends.length).toBeGreaterThan(15)
-  // Of these the parts are explained one by one, or the words in the legend say all of it.
+  // The parts of these are explained one by one, or the legend explains all of them.
   const inParts = [
     'views/metadata/ChannelsTable.vue',
     'views/metadata/JobsPanel.vue',

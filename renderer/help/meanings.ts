@@ -1,4 +1,4 @@
-/** Every number of the window and what it means. */
+/** Explanations of all numbers of the window. */
 import type { Meaning } from './meaning.ts'
 import { connectionsMeanings } from './meanings/connections.ts'
 import { historyMeanings } from './meanings/history.ts'
@@ -32,5 +32,5 @@ export const meanings: readonly Meaning[] = [
 const byId = new Map(meanings.map((m) => [m.id, m]))
 export const meaningOf = (id: string): Meaning | undefined => byId.get(id)
 
-/** Of one view, in the order in which it shows them. */
+/** Explanations of one view, in display order. */
 export const meaningsOf = (view: string): Meaning[] => meanings.filter(({ id }) => id.startsWith(`${view}.`))

@@ -1,13 +1,13 @@
 /**
- * Which number is explained now. Every number that has a meaning carries `data-explain` with its id, and one layer listens for all of
- * them: the pointer rests on it, it is reached by Tab, it is touched, or F1 goes from one to the next. Nothing takes the focus.
+ * Currently explained number. Every explained number carries `data-explain` with its id, and one layer listens for all
+ * of them: hover, Tab, touch, or F1, which steps through them. Focus does not move.
  */
 import { useEventListener } from '@vueuse/core'
 import { computed, shallowRef } from 'vue'
 import { useCommands } from '../composables/use-commands.ts'
 import { meaningOf } from './meanings.ts'
 
-/** The pointer rests that long before words come, and may be away that long before they go. */
+/** Hover delays, ms: until the explanation opens, and until it closes. */
 const REST_MS = 450
 const AWAY_MS = 120
 const WIDTH_PX = 320
@@ -22,7 +22,7 @@ export interface Explained {
 const marked = (target: EventTarget | null): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>('[data-explain]') : null
 
-/** Numbers on screen in the order of the page, each meaning once; those under a dialog are not asked for. */
+/** Explained numbers on screen in page order, each id once. */
 function onScreen(): HTMLElement[] {
   const seen = new Set<string>()
   return [...document.querySelectorAll<HTMLElement>('[data-explain]')].filter((el) => {
@@ -35,7 +35,7 @@ function onScreen(): HTMLElement[] {
   })
 }
 
-/** Beside the number, never over it. */
+/** Position beside the number, never over it. */
 export function placeOf(el: HTMLElement): Readonly<Record<string, string>> {
   const box = el.getBoundingClientRect()
   const left = `${Math.max(8, Math.min(innerWidth - WIDTH_PX - 28, box.left - 8))}px`
@@ -58,7 +58,7 @@ export function useExplain() {
   const hide = (): void => set(null, 'pointer')
   function soon(el: HTMLElement | null, how: How): void {
     clearTimeout(timer)
-    // From one number to the next the words follow at once; out of all of them they stay for a blink.
+    // Between two numbers the explanation switches quickly; leaving them all, it stays briefly.
     const isNext = shown.value !== null
     timer = setTimeout(() => set(el, how), el === null ? AWAY_MS : isNext ? AWAY_MS : REST_MS)
   }
@@ -81,7 +81,7 @@ export function useExplain() {
     if (el) soon(el, 'focus')
     else if (shown.value?.how === 'focus') hide()
   })
-  // Words that stand beside a number must not stay where it was.
+  // On scroll the explanation would no longer be beside its number.
   useEventListener(document, 'scroll', hide, { capture: true, passive: true })
   useEventListener(window, ['resize', 'hashchange'], hide)
   useEventListener(
@@ -89,7 +89,7 @@ export function useExplain() {
     'keydown',
     (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || shown.value === null) return
-      // A walk is put away by itself; words under the pointer go with whatever else Esc ends.
+      // After F1, Esc closes only the explanation; after hover, it also has its usual effect.
       if (isWalk()) event.stopImmediatePropagation()
       hide()
     },
@@ -101,7 +101,7 @@ export function useExplain() {
     if (all.length === 0) return
     const from = shown.value?.id ?? marked(document.activeElement)?.dataset['explain']
     const at = all.findIndex((el) => el.dataset['explain'] === from)
-    // What has the focus is explained first; then it goes on from there.
+    // Starts at the focused number, then continues from there.
     const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : shown.value ? (at + by + all.length) % all.length : at
     set(all[next] ?? null, 'walk')
   }

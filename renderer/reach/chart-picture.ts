@@ -1,24 +1,39 @@
 /**
- * A chart as one picture that says where it is from: its title, what is drawn, its legend, and a strip with the source, the
- * instant, the seed and the version, so that it can never be taken for another source.
+ * Chart as an image with its provenance: title, chart, legend, and a strip with source, instant, seed and version, so
+ * that it cannot be mistaken for another source.
  */
 import { palette } from '../theme/palette.ts'
 
-const [PAD, TITLE_PX, LINE_PX, STRIP_PX] = [12, 30, 18, 26]
-/** What the drawing of an SVG depends on; in a picture there is no style sheet. */
+const PAD = 12
+const TITLE_PX = 30
+const LINE_PX = 18
+const STRIP_PX = 26
+/** Style properties that an SVG depends on; an image has no style sheet. */
 const PAINTED = [
-  ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'stroke-linecap'],
-  ...['opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'paint-order', 'display', 'visibility'],
+  'fill',
+  'fill-opacity',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'stroke-opacity',
+  'stroke-linecap',
+  'opacity',
+  'font-size',
+  'font-family',
+  'font-weight',
+  'text-anchor',
+  'paint-order',
+  'display',
+  'visibility',
 ]
 
 function inked(svg: SVGElement): string {
   const copy = svg.cloneNode(true) as SVGElement
-  const [from, to] = [
-    [svg, ...svg.querySelectorAll('*')],
-    [copy, ...copy.querySelectorAll('*')],
-  ]
+  const from = [svg, ...svg.querySelectorAll('*')]
+  const to = [copy, ...copy.querySelectorAll('*')]
   from.forEach((element, i) => {
-    const [style, target] = [getComputedStyle(element), to[i]]
+    const style = getComputedStyle(element)
+    const target = to[i]
     target?.setAttribute('style', PAINTED.map((name) => `${name}:${style.getPropertyValue(name)}`).join(';'))
   })
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg')
@@ -32,7 +47,7 @@ async function imageOf(svg: SVGElement): Promise<HTMLImageElement> {
   return image
 }
 
-/** Names of the legend with their inks. */
+/** Names of the legend with their colors. */
 function legendOf(panel: Element | null): { text: string; ink: string }[] {
   const items = [...(panel?.querySelectorAll('.legend > *') ?? [])]
   return items.flatMap((item) => {
@@ -44,7 +59,7 @@ function legendOf(panel: Element | null): { text: string; ink: string }[] {
   })
 }
 
-/** Sheets of a chart, from the lowest: its canvases, or its SVG. */
+/** Layers of a chart, from bottom to top: its canvases, or its SVG. */
 async function sheetsOf(chart: Element): Promise<{ image: CanvasImageSource; box: DOMRect }[]> {
   const svg = chart instanceof SVGElement ? chart : chart.querySelector<SVGElement>('svg')
   const canvases = chart instanceof HTMLCanvasElement ? [chart] : [...chart.querySelectorAll('canvas')]
@@ -53,7 +68,7 @@ async function sheetsOf(chart: Element): Promise<{ image: CanvasImageSource; box
   return [{ image: await imageOf(svg), box: svg.getBoundingClientRect() }]
 }
 
-/** @returns null where a chart is made of text alone. */
+/** @returns null if a chart consists only of text. */
 export async function chartPicture(
   chart: Element,
   words: { readonly title: string; readonly strip: string },
@@ -84,10 +99,8 @@ export async function chartPicture(
     context.drawImage(image, PAD + at.left - box.left, TITLE_PX + at.top - box.top, at.width, at.height)
   context.font = `11px ${p['font-ui']}`
   legend.forEach(({ text, ink }, i) => {
-    const [x, y] = [
-      PAD + (i % perLine) * 170,
-      TITLE_PX + box.height + PAD / 2 + (Math.floor(i / perLine) + 0.5) * LINE_PX,
-    ]
+    const x = PAD + (i % perLine) * 170
+    const y = TITLE_PX + box.height + PAD / 2 + (Math.floor(i / perLine) + 0.5) * LINE_PX
     context.fillStyle = ink
     context.fillRect(x, y - 4, 8, 8)
     context.fillStyle = p['text-2']

@@ -1,4 +1,4 @@
-/** Puts text or a picture on the clipboard; where a browser takes no picture there, it is saved as a file instead. */
+/** Copies text or an image to the clipboard; if the browser does not accept an image there, saves it as a file. */
 import { useShellStore } from '../stores/shell.ts'
 
 export type Copied = 'copied' | 'saved' | 'refused'
@@ -8,7 +8,7 @@ export async function copyText(text: string): Promise<Copied> {
     await navigator.clipboard.writeText(text)
     return 'copied'
   } catch {
-    // Without the right to write (an insecure address, no focus) the old way still works after a key.
+    // Without clipboard permission (an insecure address, no focus) the legacy command still works after a key press.
     const area = document.createElement('textarea')
     const before = document.activeElement
     area.value = text
@@ -26,7 +26,7 @@ export async function copyText(text: string): Promise<Copied> {
 const blobOf = (canvas: HTMLCanvasElement): Promise<Blob | null> =>
   new Promise((resolve) => canvas.toBlob(resolve, 'image/png'))
 
-/** The desktop gives no page the clipboard and no download: there a person says where the picture goes. */
+/** In the desktop shell a page has no clipboard or download access: the operator chooses a file. */
 async function save(blob: Blob, name: string): Promise<Copied> {
   const { kind } = await useShellStore().save(name, blob)
   return kind === 'saved' || kind === 'downloaded' ? 'saved' : 'refused'

@@ -1,7 +1,7 @@
 import { mount } from '@vue/test-utils'
 import { afterEach, expect, it, vi } from 'vitest'
 import { defineComponent, h, nextTick, ref } from 'vue'
-import { leaveFull, turnFull } from './full.ts'
+import { leaveFull, toggleFullSize } from './full-size.ts'
 import { recoverFocus, useKeptFocus } from './kept-focus.ts'
 
 const view = ref('overview')
@@ -11,7 +11,7 @@ const page = defineComponent(() => {
   return () =>
     h('div', { class: 'view' }, [
       view.value === 'overview'
-        ? h('section', { class: 'panel', 'aria-label': 'Who moved' }, [
+        ? h('section', { class: 'panel', 'aria-label': 'Top movers' }, [
             h(
               'div',
               { role: 'table', tabindex: 0, id: 'movers' },
@@ -33,7 +33,7 @@ afterEach(() => {
 })
 const focused = (): string => document.activeElement?.id || (document.activeElement?.tagName ?? '')
 
-it('goes to the table of a row that has left the page', async () => {
+it('moves to the table of a removed row', async () => {
   open()
   document.getElementById('row')?.focus()
   hasRow.value = false
@@ -42,7 +42,7 @@ it('goes to the table of a row that has left the page', async () => {
   expect(focused()).toBe('movers')
 })
 
-it('goes to the heading of the view that has come, and is not taken from where it is', async () => {
+it('moves to the heading of a new view, unless it is already somewhere', async () => {
   open()
   view.value = 'incidents'
   await vi.waitFor(() => expect(focused()).toBe('H1'))
@@ -50,12 +50,12 @@ it('goes to the heading of the view that has come, and is not taken from where i
   elsewhere.id = 'sidebar'
   elsewhere.focus()
   view.value = 'overview'
-  // Longer than the view takes to be on the page.
+  // Longer than the view takes to mount.
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(focused()).toBe('sidebar')
 })
 
-it('goes on to the main table that comes after the heading, unless somebody moved it', async () => {
+it('moves on to the main table mounted after the heading, unless the user moved it', async () => {
   open()
   view.value = 'incidents'
   await vi.waitFor(() => expect(focused()).toBe('H1'))
@@ -70,10 +70,10 @@ it('goes on to the main table that comes after the heading, unless somebody move
   await vi.waitFor(() => expect(focused()).toBe('movers'))
 })
 
-it('comes back from a full panel to where it was', () => {
+it('returns from a full-size panel', () => {
   open()
   document.getElementById('row')?.focus()
-  expect(turnFull()).toBe(true)
+  expect(toggleFullSize()).toBe(true)
   expect(document.querySelector('.panel')?.hasAttribute('data-full')).toBe(true)
   document.getElementById('movers')?.focus()
   expect(leaveFull()).toBe(true)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { plainFigure, rowMeant, rowText, rowsOf, sortByKey, stepRow, tableMeant } from './tables.ts'
+import { plainFigure, targetRow, rowText, rowsOf, sortByKey, stepRow, targetTable } from './tables.ts'
 
 beforeEach(() => {
   const page = new DOMParser().parseFromString(
@@ -24,26 +24,26 @@ const get = (id: string): HTMLElement => document.getElementById(id) as HTMLElem
 
 describe('the table that keys act on', () => {
   it('is the main one of the view, unless the focus is in another', () => {
-    expect(tableMeant()).toBe(get('main'))
+    expect(targetTable()).toBe(get('main'))
     get('side').focus()
-    expect(tableMeant()).toBe(get('side'))
+    expect(targetTable()).toBe(get('side'))
   })
 })
 
-it('takes neither the head nor the foot for a row', () => {
+it('excludes header and footer rows', () => {
   expect(rowsOf(get('main')).map((row) => row.id)).toEqual(['a', 'b'])
 })
 
-it('means the selected row', () => {
-  expect(rowMeant(get('main'))).toBe(get('b'))
+it('targets the selected row', () => {
+  expect(targetRow(get('main'))).toBe(get('b'))
 })
 
-it('copies a row under its heads, as figures that a sheet can read', () => {
+it('copies a row with headers, as numbers that a spreadsheet can read', () => {
   expect(rowText(get('main'), get('a'))).toBe('Job\tRead\n4690\t-1234\n')
   expect(plainFigure('  1\u2009000\n MB/s ')).toBe('1000 MB/s')
 })
 
-it('sorts by the letter of a head, and says where there is none', () => {
+it('sorts by the letter of a header, and reports a missing one', () => {
   const press = vi.fn()
   get('main').querySelector('button')?.addEventListener('click', press)
   expect([sortByKey(get('main'), 'r'), sortByKey(get('main'), 'w')]).toEqual([true, false])
@@ -56,5 +56,5 @@ it('steps through rows, and stays at the ends', () => {
   get('b').removeAttribute('aria-selected')
   for (const by of [1, 1, 1, -1] as const) stepRow(get('main'), by)
   expect(pressed).toEqual(['a', 'b', 'b', 'a'])
-  expect(rowMeant(get('main'))).toBe(get('a'))
+  expect(targetRow(get('main'))).toBe(get('a'))
 })

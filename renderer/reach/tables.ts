@@ -1,8 +1,8 @@
 /**
- * Tables as the keyboard knows them, read from the page: what is a table, its rows, the row that is meant, and what stands in
- * it. A list that is drawn otherwise says `data-table` and `data-row`; a head that sorts says its letter in `data-sort-key`.
+ * Tables as the keyboard sees them, read from the page: tables, rows, the targeted row and its cells. Lists with other
+ * markup use `data-table` and `data-row`; a sortable header has its letter in `data-sort-key`.
  */
-import { aimedAt, aims, focusedElement, pointedElement } from './pointed.ts'
+import { closestTarget, keyTargets, focusedElement, pointedElement } from './key-target.ts'
 
 export const TABLE = '[role="table"], [role="grid"], [role="tree"], table, [data-table]'
 const ROW = '[role="row"], [role="treeitem"], tr, [data-row]'
@@ -10,37 +10,37 @@ const HEAD = '[role="columnheader"], th'
 const CELL = '[role="cell"], [role="gridcell"], td, [data-cell]'
 
 const isHead = (row: Element): boolean => row.querySelector(HEAD) !== null && row.querySelector(CELL) === null
-/** Rows on the page, in their order; of a long table those in view. */
+/** Rendered rows in order; of a long table those in view. */
 export const rowsOf = (table: Element): HTMLElement[] =>
   [...table.querySelectorAll<HTMLElement>(ROW)].filter(
     (row) => !isHead(row) && row.closest('[role="presentation"][aria-hidden="true"], tfoot, .foot, .head') === null,
   )
 
-/** The table with the focus or under the pointer; null where neither is in one. */
-export const tableAimedAt = (): HTMLElement | null => aimedAt(TABLE)
-/** The table that keys of tables act on. */
-export function tableMeant(): HTMLElement | null {
+/** Table with the focus or under the pointer; null if neither is in one. */
+export const closestTable = (): HTMLElement | null => closestTarget(TABLE)
+/** Table that table keys act on. */
+export function targetTable(): HTMLElement | null {
   const view = document.querySelector('.view') ?? document.body
   return (
-    tableAimedAt() ?? view.querySelector<HTMLElement>('[data-main-table]') ?? view.querySelector<HTMLElement>(TABLE)
+    closestTable() ?? view.querySelector<HTMLElement>('[data-main-table]') ?? view.querySelector<HTMLElement>(TABLE)
   )
 }
-/** A table takes the letters that a chart of the view has otherwise. */
-export const isTableAimedAt = (): boolean => tableAimedAt() !== null
+/** A targeted table takes the letters that otherwise belong to a chart of the view. */
+export const isTableTargeted = (): boolean => closestTable() !== null
 
 const isMarked = (row: Element): boolean =>
   row.getAttribute('aria-selected') === 'true' || row.classList.contains('sel') || row.hasAttribute('data-cursor')
-/** The row that is meant: with the focus in it, else the selected one; the one under the pointer where that was moved last. */
-export function rowMeant(table: Element): HTMLElement | null {
+/** Targeted row: the focused one, else the selected one; the one under the pointer if that was moved last. */
+export function targetRow(table: Element): HTMLElement | null {
   const rows = rowsOf(table)
   const around = (element: Element | null): HTMLElement | undefined =>
     element === null ? undefined : rows.find((row) => row.contains(element))
   const chosen = around(focusedElement()) ?? rows.find((row) => row.classList.contains('cursor')) ?? rows.find(isMarked)
   const pointed = around(pointedElement())
-  return (aims()[0] === pointedElement() ? (pointed ?? chosen) : (chosen ?? pointed)) ?? null
+  return (keyTargets()[0] === pointedElement() ? (pointed ?? chosen) : (chosen ?? pointed)) ?? null
 }
 
-/** Text of a cell as it is pasted: one line, digits without thin spaces, a plain minus. */
+/** Text of a cell for pasting: one line, digits without thin spaces, ASCII minus. */
 export const plainFigure = (text: string): string =>
   text
     .replaceAll(/(?<=\d)[\u2009\u202F](?=\d)/g, '')
@@ -57,7 +57,7 @@ const textOf = (cell: Element): string => {
 const cellsOf = (row: Element, selector: string): string[] =>
   [...row.querySelectorAll(selector)].filter((cell) => cell.closest(ROW) === row).map(textOf)
 
-/** A row as two lines of tab-separated text, the heads and the row; one line without heads. */
+/** A row as tab-separated text with a header line, if the table has headers. */
 export function rowText(table: Element, row: Element): string {
   const cells = cellsOf(row, CELL)
   const headRow = [...table.querySelectorAll(ROW)].find(isHead)
@@ -66,7 +66,7 @@ export function rowText(table: Element, row: Element): string {
   return heads.length === cells.length && heads.length > 0 ? `${heads.join('\t')}\n${line}\n` : `${line}\n`
 }
 
-/** Presses the head that sorts by a letter. @returns whether the table has one */
+/** Clicks the header for a sort letter. @returns true if the table has one */
 export function sortByKey(table: Element, key: string): boolean {
   const head = table.querySelector<HTMLElement>(`[data-sort-key~="${key}"]`)
   head?.click()
@@ -74,8 +74,8 @@ export function sortByKey(table: Element, key: string): boolean {
 }
 
 /**
- * Moves the mark of a table that has no selection of its own, and presses the row where that chooses it. A grid has a cursor of its
- * own, which arrows move.
+ * Moves the row mark of a table without its own selection, and clicks the row if that selects it. A grid has a cursor
+ * of its own, moved by arrow keys.
  */
 export function stepRow(table: Element, by: 1 | -1): boolean {
   const rows = rowsOf(table)
@@ -84,7 +84,7 @@ export function stepRow(table: Element, by: 1 | -1): boolean {
     const key = by === 1 ? 'ArrowDown' : 'ArrowUp'
     return !table.dispatchEvent(new KeyboardEvent('keydown', { key, cancelable: true }))
   }
-  const meant = rowMeant(table)
+  const meant = targetRow(table)
   const at = meant === null ? -1 : rows.indexOf(meant)
   const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))]
   for (const row of rows) row.removeAttribute('data-cursor')

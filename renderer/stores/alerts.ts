@@ -1,4 +1,4 @@
-/** What is wrong, as the status of the source tells it; and what is to be told of a new one, once. */
+/** Alerts of the source, from its status stream, and the one-time announcement of new ones. */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { Level, Notice } from '#core/api/frames.ts'
@@ -11,26 +11,31 @@ import { useSourceStore } from './source.ts'
 
 const GRAVITY: readonly Level[] = ['bad', 'watch', 'unknown', 'idle', 'ok']
 export const levelWords: Readonly<Record<Level, string>> = {
-  ...{ bad: 'bad', watch: 'watch', ok: 'ok', idle: 'over', unknown: 'unknown' },
+  bad: 'bad',
+  watch: 'watch',
+  ok: 'ok',
+  idle: 'over',
+  unknown: 'unknown',
 }
-const NO_RULES = 'The alert rules were not sent'
+const NO_RULES = 'The alert rules were not loaded'
 const NOT_SET = 'The alert rule was not changed'
 
 export const useAlertsStore = defineStore('alerts', () => {
-  const [source, connection] = [useSourceStore(), useConnectionStore()]
-  /** Those that go on first, each newest first. */
+  const source = useSourceStore()
+  const connection = useConnectionStore()
+  /** Active alerts first, each part newest first. */
   const alerts = computed<readonly Alert[]>(() =>
     [...(source.frame?.alerts ?? [])].sort(
       (a, b) => Number(a.endMs !== null) - Number(b.endMs !== null) || b.fromMs - a.fromMs,
     ),
   )
   const goingOn = computed(() => alerts.value.filter(({ endMs }) => endMs === null))
-  /** The gravest of those that go on; null: none does. */
+  /** Highest level of the active alerts; null if there are none. */
   const level = computed<Level | null>(
     () => GRAVITY.find((l) => goingOn.value.some((alert) => alert.level === l)) ?? null,
   )
 
-  /** Sentence for who does not see the bell; it is not said again. */
+  /** Announcement for screen readers; made once per alert. */
   const said = ref('')
   let known: { readonly of: string; readonly ids: ReadonlySet<string> } | null = null
   watch(
@@ -39,7 +44,7 @@ export const useAlertsStore = defineStore('alerts', () => {
       if (frame === null) return
       const of = `${frame.source.cluster} ${source.switches}`
       const fresh = known?.of === of ? goingOn.value.filter(({ id }) => known?.ids.has(id) === false) : []
-      // Ids are of the newest twenty: what a source no longer tells of is not kept here either.
+      // The source reports its newest twenty alerts: older ids are dropped here, too.
       const ids = new Set(alerts.value.map(({ id }) => id))
       known = { of, ids }
       const [first] = fresh
@@ -54,7 +59,7 @@ export const useAlertsStore = defineStore('alerts', () => {
   const isRulesOpen = ref(false)
   const rules = shallowRef<readonly AlertRuleFace[] | null>(null)
   const notice = shallowRef<Notice | null>(null)
-  /** Why a rule was refused, by its kind. */
+  /** Refusals of rules by kind. */
   const faults = shallowRef<Readonly<Partial<Record<AlertRule['kind'], Notice>>>>({})
 
   async function loadRules(): Promise<void> {
@@ -69,7 +74,7 @@ export const useAlertsStore = defineStore('alerts', () => {
       notice.value = refusal(NO_RULES, error)
     }
   }
-  /** What the host refused stays as it was, and says why at its row. */
+  /** If the host refuses a rule, it stays as it was and its row shows the reason. */
   async function setRule(rule: AlertRule): Promise<boolean> {
     const say = (fault?: Notice): void => {
       const { [rule.kind]: _, ...others } = faults.value

@@ -1,4 +1,4 @@
-/** Bytes as the text that a message carries them in. */
+/** Base64 encoding of bytes for messages. */
 const CHUNK = 0x8000
 
 export function base64Of(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-/** A bundle that is being written, while other views are on screen too; and its report as Markdown. One at a time. */
+/** Bundle export, which continues while other views are shown, and its report as Markdown. One at a time. */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
@@ -8,12 +8,12 @@ import { noHost, refusal } from './refusal.ts'
 
 const NOT_WRITTEN = 'The bundle was not written'
 const NO_REPORT = 'The report was not written'
-const UNAFFECTED = 'the history, the notebook and bundles that were written before'
+const UNAFFECTED = 'the history, the notebook and earlier bundles'
 
 export type BundleDone = Extract<ExportEvent, { kind: 'done' }>
 export interface BundleProgress {
   readonly what: string
-  /** Share 0..1 */
+  /** Progress, 0..1. */
   readonly done: number
   readonly items?: { readonly done: number; readonly of: number; readonly unit: string } | undefined
 }
@@ -26,9 +26,9 @@ export const useBundleExportStore = defineStore('bundle-export', () => {
   const connection = useConnectionStore()
   const progress = shallowRef<BundleProgress | null>(null)
   const end = shallowRef<BundleEnd | null>(null)
-  /** Whether names left with what `end` tells of. */
+  /** True if the export in `end` contains real names. */
   const withNames = ref(false)
-  /** Why the report was refused. */
+  /** Refusal of the report. */
   const notice = shallowRef<Notice | null>(null)
   const isReporting = ref(false)
   let abort: AbortController | null = null
@@ -42,8 +42,8 @@ export const useBundleExportStore = defineStore('bundle-export', () => {
       else return event
     }
     if (signal.aborted) return { kind: 'cancelled' }
-    const why = 'the host ended it before it was whole'
-    const next = 'Export it again; nothing half-written was kept.'
+    const why = 'the host ended the export early'
+    const next = 'Export again; the partial file was discarded.'
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: UNAFFECTED, next }, input }
   }
   async function run(input: ExportInput): Promise<void> {
@@ -64,7 +64,7 @@ export const useBundleExportStore = defineStore('bundle-export', () => {
   const cancel = (): void => abort?.abort()
   const dismiss = (): void => void (end.value = null)
 
-  /** The report as text; null where it was refused: why stands in `notice`. */
+  /** Returns the report as text; null if refused, with the reason in `notice`. */
   async function report(input: ExportInput): Promise<{ name: string; text: string } | null> {
     if (isReporting.value) return null
     if (connection.host === null) {

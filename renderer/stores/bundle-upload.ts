@@ -1,4 +1,7 @@
-/** Bundles from elsewhere on their way to the host, in parts, one file after the other. The host verifies each when it is whole. */
+/**
+ * Upload of bundles from other consoles to the host, in chunks, one file at a time. The host verifies each when it is
+ * complete.
+ */
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
@@ -8,24 +11,24 @@ import { useBundlesStore } from './bundles.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 
-/** Bytes of a part: as base64 they stay below what a message may hold. */
+/** Bytes of a chunk: as base64 it fits into a message. */
 export const PART_BYTES = 384 * 1024
 
 export interface Upload {
   readonly name: string
   readonly sent: number
   readonly bytes: number
-  /** Files that wait behind it. */
+  /** Number of queued files. */
   readonly waiting: number
 }
 export interface UploadFault {
   readonly name: string
   readonly notice: Notice
-  /** There to be sent under another name; null where that would not help. */
+  /** File to upload again under another name; null if that would not help. */
   readonly file: File | null
 }
 
-const notTaken = (name: string): string => `${name} was not taken`
+const notTaken = (name: string): string => `${name} was not uploaded`
 function faultOf(file: File): Notice | null {
   const what = notTaken(file.name)
   if (!/\.zip$/i.test(file.name))
@@ -35,10 +38,11 @@ function faultOf(file: File): Notice | null {
 }
 
 export const useBundleUploadStore = defineStore('bundle-upload', () => {
-  const [connection, bundles] = [useConnectionStore(), useBundlesStore()]
+  const connection = useConnectionStore()
+  const bundles = useBundlesStore()
   const now = shallowRef<Upload | null>(null)
   const faults = shallowRef<readonly UploadFault[]>([])
-  /** Names that were taken since the last time something was sent. */
+  /** Names uploaded since the last upload was started. */
   const taken = shallowRef<readonly string[]>([])
   let abort: AbortController | null = null
   let queue: { file: File; name: string }[] = []
@@ -73,7 +77,7 @@ export const useBundleUploadStore = defineStore('bundle-upload', () => {
     if (signal.aborted) queue = []
     now.value = null
     const [only] = taken.value
-    // One file is opened, as was asked for; several are a collection to choose from.
+    // A single file is opened; several are left to choose from.
     if (of === 1 && only !== undefined && !signal.aborted) await bundles.open(only)
   }
   function put(files: Iterable<File>): Promise<void> {
@@ -86,14 +90,14 @@ export const useBundleUploadStore = defineStore('bundle-upload', () => {
     }
     return drain()
   }
-  /** Sends what was refused because of its name again, under another one. */
+  /** Uploads a file again whose name was refused, under another one. */
   function putAs(fault: UploadFault, name: string): Promise<void> {
     dismiss(fault)
     if (now.value === null) taken.value = []
     if (fault.file !== null) queue.push({ file: fault.file, name })
     return drain()
   }
-  /** Also what waits is let go; the host forgets parts without an end. */
+  /** Also clears the queue; the host discards incomplete uploads. */
   function cancel(): void {
     queue = []
     abort?.abort()

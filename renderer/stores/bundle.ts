@@ -1,6 +1,6 @@
 /**
- * What the next bundle is to be: of which incident and stretch, with pseudonyms or with names, and without which parts. With
- * another incident or another source it begins anew, and pseudonyms are on again: names leave only where that was chosen for this one.
+ * Options of the next bundle: incident and range, pseudonyms or names, and excluded parts. Another incident or source
+ * resets them, and redaction is on again: names are exported only if that was chosen for this bundle.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -10,24 +10,25 @@ import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
 
 export type Detail = ExportInput['detail']
-/** What of an incident a bundle is made by. */
+/** Fields of an incident that a bundle needs. */
 export type Subject = Pick<NonNullable<IncidentsFrame['selected']>, 'id' | 'fromMs' | 'toMs' | 'changedMs'>
 
 const SECOND_MS = 1000
 const least = (at: number): number => Math.floor(at / SECOND_MS) * SECOND_MS
 
 export const useBundleStore = defineStore('bundle', () => {
-  const [source, time] = [useSourceStore(), useTimeStore()]
+  const source = useSourceStore()
+  const time = useTimeStore()
   const subject = shallowRef<Subject | null>(null)
   const redact = ref(true)
   const detail = ref<Detail>('fit')
   const leaveOut = shallowRef<ReadonlySet<MemberGroup>>(new Set())
-  /** As an operator has set it; null: that of the incident, or the window on screen. */
+  /** Range set by the operator; null: that of the incident, or the current window. */
   const ownSpan = shallowRef<Span | null>(null)
   const windowSpan = shallowRef<Span | null>(null)
-  /** What is wrong with the stretch as it is typed now; empty = nothing. */
+  /** Fault of the range as typed; empty if valid. */
   const spanFault = ref('')
-  /** Whether what leaves is being looked at in full. */
+  /** True while the preview of the contents is open. */
   const isPreviewOpen = ref(false)
 
   function reset(): void {
@@ -37,13 +38,13 @@ export const useBundleStore = defineStore('bundle', () => {
     ownSpan.value = null
     isPreviewOpen.value = false
   }
-  /** The incident on the page; null: none. */
+  /** Sets the current incident; null: none. */
   function of(next: Subject | null): void {
     const isOther = next?.id !== subject.value?.id
     subject.value = next
     if (isOther) reset()
   }
-  /** Takes the window on screen as it stands now: it does not run on under what is read of it. */
+  /** Fixes the current window, so that it does not advance during review. */
   function takeWindow(): void {
     const { atMs, windowMs } = time
     if (atMs === null) windowSpan.value = null
@@ -53,7 +54,7 @@ export const useBundleStore = defineStore('bundle', () => {
       if (next.fromMs !== windowSpan.value?.fromMs || next.toMs !== windowSpan.value.toMs) windowSpan.value = next
     }
   }
-  /** Stretch that is taken without an own one. */
+  /** Default range. */
   const usualSpan = computed<Span | null>(() => {
     const at = subject.value
     return at === null ? windowSpan.value : { fromMs: at.fromMs, toMs: at.toMs }
@@ -71,19 +72,37 @@ export const useBundleStore = defineStore('bundle', () => {
     leaveOut.value = next
   }
 
-  /** Names that are pseudonyms already are not replaced again: there is nothing to choose. */
+  /** Names that are already pseudonyms are not replaced again: redaction cannot be chosen. */
   const isPseudonymous = computed(() => source.naming?.playback?.bundle?.redacted === true)
-  /** null: nothing is on screen that a bundle could be of, or its stretch is none. */
+  /** null: there is nothing to export, or the range is not valid. */
   const input = computed<ExportInput | null>(() => {
     const at = span.value
     if (at === null || at.toMs <= at.fromMs || spanFault.value !== '') return null
     return {
-      ...{ incident: subject.value?.id ?? null, span: at, redact: redact.value, detail: detail.value },
-      ...{ leaveOut: [...leaveOut.value].sort(), name: null },
+      incident: subject.value?.id ?? null,
+      span: at,
+      redact: redact.value,
+      detail: detail.value,
+      leaveOut: [...leaveOut.value].sort(),
+      name: null,
     }
   })
   return {
-    ...{ subject, redact, detail, leaveOut, ownSpan, usualSpan, span, spanFault, isPreviewOpen, isPseudonymous, input },
-    ...{ of, reset, takeWindow, setSpan, leave },
+    subject,
+    redact,
+    detail,
+    leaveOut,
+    ownSpan,
+    usualSpan,
+    span,
+    spanFault,
+    isPreviewOpen,
+    isPseudonymous,
+    input,
+    of,
+    reset,
+    takeWindow,
+    setSpan,
+    leave,
   }
 })

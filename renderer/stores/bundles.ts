@@ -1,4 +1,4 @@
-/** The bundles in their folder: put on screen, verified, fetched by the browser, removed. */
+/** Bundles in their folder: open, verify, download, remove. */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
@@ -12,7 +12,7 @@ import { useShellStore } from './shell.ts'
 const NOT_READ = 'The bundle was not downloaded'
 const NOT_VERIFIED = 'The bundle was not verified'
 
-/** Bytes of a part that came as base64. */
+/** Decodes base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64)
   const bytes = new Uint8Array(binary.length)
@@ -22,15 +22,16 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 
 export interface Check {
   readonly name: string
-  /** null: it is being read, or it could not be: why stands in `notice`. */
+  /** null: still reading, or failed with the reason in `notice`. */
   readonly verdict: VerdictOfBundle | null
   readonly notice: Notice | null
 }
 
 export const useBundlesStore = defineStore('bundles', () => {
-  const [connection, shell] = [useConnectionStore(), useShellStore()]
+  const connection = useConnectionStore()
+  const shell = useShellStore()
   const notice = shallowRef<Notice | null>(null)
-  /** Verb and name that the host is asked for now; empty = nothing. */
+  /** Current request and its bundle; empty if none. */
   const busy = ref('')
   const check = shallowRef<Check | null>(null)
   const fetching = shallowRef<{ readonly name: string; readonly bytes: number } | null>(null)
@@ -59,7 +60,7 @@ export const useBundlesStore = defineStore('bundles', () => {
   const remove = (name: string): Promise<boolean> =>
     ask(`remove ${name}`, 'The bundle was not removed', (api) => api.removeBundle({ name }))
 
-  /** Has every member read and hashed again. */
+  /** Reads and hashes every member again. */
   async function verify(name: string): Promise<void> {
     checking?.abort()
     const { signal } = (checking = new AbortController())
@@ -79,7 +80,7 @@ export const useBundlesStore = defineStore('bundles', () => {
     check.value = null
   }
 
-  /** Parts become blobs, which the browser may keep outside the heap; a file is made of them only when all are there. */
+  /** Parts become blobs, which the browser may keep outside the heap; the file is assembled when all have arrived. */
   async function fetchFile(name: string): Promise<void> {
     if (fetching.value !== null) return
     if (connection.host === null) {
@@ -90,7 +91,8 @@ export const useBundlesStore = defineStore('bundles', () => {
     fetching.value = { name, bytes: 0 }
     try {
       const parts: Blob[] = []
-      let [bytes, isWhole] = [0, false]
+      let bytes = 0
+      let isWhole = false
       for await (const part of await connection.host.api.incidents.read({ name }, { signal })) {
         if (signal.aborted) return
         parts.push(new Blob([bytesOf(part.base64)]))
@@ -98,7 +100,7 @@ export const useBundlesStore = defineStore('bundles', () => {
         isWhole = part.isLast
       }
       if (signal.aborted) return
-      if (!isWhole) throw new Error('the host ended it before its last part')
+      if (!isWhole) throw new Error('the host ended the download early')
       const saved = await shell.save(fileName(name), new Blob(parts, { type: 'application/zip' }))
       notice.value = saved.kind === 'failed' ? saved.notice : null
     } catch (error) {

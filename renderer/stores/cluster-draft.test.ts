@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 import { useClusterDraftStore } from './cluster-draft.ts'
 import { useConnectionStore } from './connection.ts'
 
-it('cancelling the checks ends those that run, and those that wait have none', async () => {
+it('cancels running checks and drops queued ones', async () => {
   setActivePinia(createPinia())
   let begun = 0
   const signals: AbortSignal[] = []

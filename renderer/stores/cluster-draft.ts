@@ -1,6 +1,6 @@
 /**
- * The cluster that is being written down, and the read-only checklist of its servers. What was typed outlives the panel and
- * every refusal; nothing is written to a server from here.
+ * Cluster being configured, and the read-only checklist of its servers. Input survives closing the panel and every
+ * refusal; nothing is written to a server from here.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -17,25 +17,31 @@ export interface ServerCheck {
   readonly state: 'next' | 'running' | 'ended'
   readonly ok: boolean
   readonly steps: readonly CheckStep[]
-  /** Keys that were shown on the way, the bastion's first. */
+  /** Keys presented on the path, the bastion's first. */
   readonly keys: readonly ShownKey[]
   readonly found: ServerCard | null
-  /** Why there was no check. */
+  /** Reason why the check failed to run. */
   readonly notice: Notice | null
 }
 export const stepNames = ['Address', 'Host key', 'Checklist', 'Discovery', 'Cost'] as const
-/** Checks at a time: what a bastion takes without refusing new connections. */
+/** Parallel checks: as many new connections as a bastion accepts. */
 const AT_ONCE = 4
 
 const fresh = (host: string): ServerCheck => ({
-  ...{ host, state: 'next', ok: false, steps: [], keys: [], found: null, notice: null },
+  host,
+  state: 'next',
+  ok: false,
+  steps: [],
+  keys: [],
+  found: null,
+  notice: null,
 })
-/** No person can vouch for it here: the host says so, and a verdict that stands against it is enough, too. */
+/** True if the key cannot be trusted here: the host forbids it, or the verdict does. */
 export const isRefused = ({ verdict, isOpen }: ShownKey): boolean =>
   verdict !== 'match' && (!isOpen || !['unknown', 'other-type'].includes(verdict))
 const isSame = (a: ShownKey, b: ShownKey): boolean => a.host === b.host && a.port === b.port && a.type === b.type
 
-/** A step that was cut short was not ended. */
+/** A step that was cancelled is marked as skipped. */
 const ended = (step: CheckStep): CheckStep =>
   step.state === 'now' ? { ...step, state: 'skipped', detail: 'cancelled' } : step
 
@@ -46,7 +52,7 @@ function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
     case 'key':
       return { ...check, keys: [...check.keys.filter((k) => !isSame(k, event.key)), event.key] }
     case 'found':
-      // What was found has the list as it ended.
+      // The result contains the final list of steps.
       return { ...check, found: event.server, steps: event.server.steps.length > 0 ? event.server.steps : check.steps }
     case 'end':
       return { ...check, ok: event.ok }
@@ -54,21 +60,23 @@ function withEvent(check: ServerCheck, event: CheckEvent): ServerCheck {
 }
 
 export const useClusterDraftStore = defineStore('cluster-draft', () => {
-  const [connection, connections, settings] = [useConnectionStore(), useConnectionsStore(), useSettingsStore()]
-  /** By the name of the cluster that is changed; empty for a new one. */
+  const connection = useConnectionStore()
+  const connections = useConnectionsStore()
+  const settings = useSettingsStore()
+  /** Input by name of the edited cluster; empty name for a new one. */
   const typed = shallowRef<ReadonlyMap<string, ClusterFields>>(new Map())
   const replaces = ref('')
-  /** The cluster as it was written down before. */
+  /** Cluster as saved before. */
   const before = shallowRef<ClusterInput | null>(null)
   const step = ref(0)
-  /** Set when going on was tried with faults: from then on also what is merely missing is marked. */
+  /** Set after an attempt to continue with faults: from then on missing fields are marked, too. */
   const wasTried = ref(false)
   const checks = shallowRef<ReadonlyMap<string, ServerCheck>>(new Map())
   const notice = shallowRef<Notice | null>(null)
   const isSaving = ref(false)
-  /** All checks were ended by the operator, and none was begun since. */
+  /** True after the operator cancelled all checks, until one is started. */
   const wasCancelled = ref(false)
-  /** Name under which it was saved from here. */
+  /** Name under which it was saved. */
   const saved = ref('')
   let inputs: readonly ServerInput[] = []
   const aborts = new Map<string, AbortController>()
@@ -83,7 +91,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   const servers = computed(() => serversOf(fields.value, before.value))
   const list = computed(() => [...checks.value.values()])
   const first = computed(() => list.value[0] ?? null)
-  /** Keys that wait for a person or are refused, each once, with the servers that show them. */
+  /** Keys that need approval or are refused, each with the servers that present them. */
   const waiting = computed(() =>
     list.value.flatMap((check) =>
       check.keys.filter((key) => key.verdict !== 'match').map((key) => ({ key, server: check.host })),
@@ -93,14 +101,14 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   function edit(patch: Partial<ClusterFields>): void {
     typed.value = new Map(typed.value).set(replaces.value, { ...fields.value, ...patch })
   }
-  /** Counted up by whoever ends all checks: servers that wait for their turn then have none. */
+  /** Incremented when all checks are cancelled, so that queued servers are dropped. */
   let round = 0
   function stop(): void {
     round++
     for (const abort of aborts.values()) abort.abort()
     aborts.clear()
   }
-  /** @param input  of a cluster that is changed or tested; what was typed of it before is still there. */
+  /** @param input  configuration of an existing cluster; earlier input for it is kept. */
   function begin(name: string, input: ClusterInput | null): void {
     if (name === replaces.value && (input !== null) === (before.value !== null) && checks.value.size > 0) return
     stop()
@@ -112,7 +120,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     wasTried.value = false
     saved.value = ''
   }
-  /** Forgets what was typed and ends what runs. */
+  /** Discards the input and cancels the checks. */
   function discard(): void {
     const next = new Map(typed.value)
     next.delete(replaces.value)
@@ -128,7 +136,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   const put = (check: ServerCheck): void => {
     checks.value = new Map(checks.value).set(check.host, check)
   }
-  /** Runs the checklist of one server anew; what it found before stays on screen until the first answer. */
+  /** Runs the checklist of one server again; the earlier result stays until the first response. */
   async function check(input: ServerInput): Promise<void> {
     const host = labelOf(input)
     wasCancelled.value = false
@@ -171,7 +179,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, queue.length) }, worker))
   }
 
-  /** From the address on: the first server alone, so that a mistyped user or jump fails once and not twelve times. */
+  /** Checks the first server alone, so that a wrong user or jump host fails once and not twelve times. */
   async function start(): Promise<void> {
     wasTried.value = true
     if (Object.keys(faults.value).length > 0) return
@@ -182,12 +190,12 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     const [input] = inputs
     if (input) await check(input)
   }
-  /** The servers after the first one. */
+  /** Checks the remaining servers. */
   async function startRest(): Promise<void> {
     step.value = 3
     await checkAll(inputs.slice(1).filter((i) => checks.value.get(labelOf(i))?.state === 'next'))
   }
-  /** The checklist of every server of a cluster that is written down. */
+  /** Checks every server of a configured cluster. */
   async function test(): Promise<void> {
     stop()
     inputs = before.value?.servers ?? []
@@ -195,14 +203,14 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     step.value = 2
     await checkAll(inputs)
   }
-  /** Ends the check of one server; what it found so far stays. */
+  /** Cancels the check of one server; results so far are kept. */
   function cancel(host: string): void {
     aborts.get(host)?.abort()
     aborts.delete(host)
     const now = checks.value.get(host)
     if (now?.state === 'running') put({ ...now, state: 'ended', steps: now.steps.map(ended) })
   }
-  /** Ends the checks of all servers; what they found so far stays, and those whose turn had not come are left. */
+  /** Cancels all checks; results so far are kept, and queued servers are dropped. */
   function cancelAll(): void {
     stop()
     for (const one of list.value)
@@ -213,7 +221,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     const input = inputs.find((i) => labelOf(i) === host)
     if (input) await check(input)
   }
-  /** Vouches for a key, then checks anew who showed it. */
+  /** Trusts a key, then checks the servers that presented it again. */
   async function trust(key: ShownKey, compared: boolean): Promise<boolean> {
     notice.value = isRefused(key)
       ? { code: 'KEY_REFUSED', what: 'The key was not trusted', why: `it is ${key.verdict}` }
@@ -224,7 +232,7 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
     return true
   }
 
-  /** Writes it down, and connects it where asked. What was typed stays until that was done. */
+  /** Saves the cluster and optionally connects it. Input is kept until that has succeeded. */
   async function save(options: { connect: boolean }): Promise<boolean> {
     wasTried.value = true
     if (isSaving.value || Object.keys(faults.value).length > 0) return false
@@ -252,7 +260,31 @@ export const useClusterDraftStore = defineStore('cluster-draft', () => {
   }
 
   return {
-    ...{ fields, faults, servers, step, wasTried, checks, list, first, waiting, notice, isSaving, saved, replaces },
-    ...{ edit, begin, discard, stop, start, startRest, test, again, cancel, cancelAll, wasCancelled, trust, save },
+    fields,
+    faults,
+    servers,
+    step,
+    wasTried,
+    checks,
+    list,
+    first,
+    waiting,
+    notice,
+    isSaving,
+    saved,
+    replaces,
+    edit,
+    begin,
+    discard,
+    stop,
+    start,
+    startRest,
+    test,
+    again,
+    cancel,
+    cancelAll,
+    wasCancelled,
+    trust,
+    save,
   }
 })

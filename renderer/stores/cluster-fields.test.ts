@@ -5,22 +5,20 @@ import { emptyFields, faultsOf, fieldsOf, inputOf, serversOf, suggestedName } fr
 const typed = { ...emptyFields, name: 'altair', hosts: 'altair-mgs oss[01-02]' }
 const one = { name: '', port: null, user: '', identity: '', jump: null, roles: [] }
 
-it('takes a new cluster for production and read only, with every empty field as ~/.ssh/config says', () => {
+it('defaults to PROD and read-only, with empty fields from ~/.ssh/config', () => {
   expect(inputOf(typed, null)).toEqual({
-    ...{
-      name: 'altair',
-      env: 'PROD',
-      safeMode: 'read-only',
-      allowRoot: false,
-      intervalMs: 1000,
-      maxRate: 1000,
-      off: [],
-    },
+    name: 'altair',
+    env: 'PROD',
+    safeMode: 'read-only',
+    allowRoot: false,
+    intervalMs: 1000,
+    maxRate: 1000,
+    off: [],
     servers: ['altair-mgs', 'oss01', 'oss02'].map((host) => ({ ...one, host })),
   })
 })
 
-it('gives fields to every server, and to one what is written with its name', () => {
+it('applies fields to every server, and per-host values to one', () => {
   const fields = { ...typed, hosts: 'mgs root@oss01:2201', user: 'mira', port: '2222', jump: 'none' }
   expect(serversOf(fields, null)).toEqual([
     { ...one, host: 'mgs', user: 'mira', port: 2222, jump: '' },
@@ -29,7 +27,7 @@ it('gives fields to every server, and to one what is written with its name', () 
   expect(serversOf({ ...typed, jump: ' login1, login2 ' }, null)[0]?.jump).toBe('login1, login2')
 })
 
-it('names the scheduler and the controller by their roles, which no discovery finds', () => {
+it('adds the scheduler and the controller by role', () => {
   const roles = serversOf({ ...typed, scheduler: 'sched01', controller: 'oss02' }, null).map((s) => [s.host, s.roles])
   expect(roles).toEqual([
     ['altair-mgs', []],
@@ -40,17 +38,15 @@ it('names the scheduler and the controller by their roles, which no discovery fi
   expect(faultsOf({ ...typed, scheduler: 'a b' }, []).scheduler).toBe('One host.')
 })
 
-it('changes of a cluster only what was changed: servers that differ keep what is their own', () => {
+it('changes only edited fields: servers keep their own values', () => {
   const before: ClusterInput = {
-    ...{
-      name: 'altair',
-      env: 'STAGE',
-      safeMode: 'review',
-      allowRoot: true,
-      intervalMs: 2000,
-      maxRate: 700,
-      off: ['ldlm'],
-    },
+    name: 'altair',
+    env: 'STAGE',
+    safeMode: 'review',
+    allowRoot: true,
+    intervalMs: 2000,
+    maxRate: 700,
+    off: ['ldlm'],
     servers: [
       { ...one, name: 'first', host: '127.0.0.1', port: 2201, user: 'root', identity: '/k1', roles: ['oss'] },
       { ...one, name: 'second', host: '127.0.0.1', port: 2202, user: 'mira', identity: '/k2' },
@@ -66,7 +62,7 @@ it('changes of a cluster only what was changed: servers that differ keep what is
   ])
 })
 
-it('says of every field what is wrong with it', () => {
+it('reports the fault of every field', () => {
   const bad = { ...typed, name: '../x', user: '-x', port: '0', interval: '0.1', maxRate: '1e3', hosts: 'a;b' }
   expect(Object.keys(faultsOf(bad, [])).sort()).toEqual(['hosts', 'interval', 'maxRate', 'name', 'port', 'user'])
   expect(faultsOf(typed, ['altair']).name).toContain('already')

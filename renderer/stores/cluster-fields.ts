@@ -1,4 +1,4 @@
-/** The fields of a cluster as they are typed, what is wrong with them, and what they mean. Pure. */
+/** Form fields of a cluster, their validation and conversion. Pure. */
 import type { ClusterInput, ProbeId, SafeMode, ServerInput } from '#core/api/clusters.ts'
 import { expandHosts } from './host-ranges.ts'
 
@@ -7,51 +7,51 @@ export interface ClusterFields {
   readonly env: ClusterInput['env']
   /** Hosts and ranges as typed. */
   readonly hosts: string
-  /** Host whose batch system names jobs, and host of PADLL's controller: what no discovery finds; empty for none. */
+  /** Hosts of the batch system and of PADLL's controller, which discovery cannot find; empty for none. */
   readonly scheduler: string
   readonly controller: string
   readonly user: string
   readonly port: string
   readonly identity: string
-  /** Empty: as ~/.ssh/config says; `none`: directly. */
+  /** Empty: from ~/.ssh/config; `none`: direct. */
   readonly jump: string
   /** Seconds. */
   readonly interval: string
   readonly maxRate: string
   readonly safeMode: SafeMode
-  /** Kept as it is: the form does not change it. */
+  /** Kept as is: the form does not change it. */
   readonly allowRoot: boolean
   readonly off: readonly ProbeId[]
 }
 export type FieldName =
   'name' | 'hosts' | 'scheduler' | 'controller' | 'user' | 'port' | 'identity' | 'jump' | 'interval' | 'maxRate'
 
-/** A new cluster is read only, and taken for production until somebody says otherwise. */
+/** Defaults of a new cluster: read-only, and PROD until changed. */
 export const emptyFields: ClusterFields = {
-  ...{
-    name: '',
-    env: 'PROD',
-    hosts: '',
-    scheduler: '',
-    controller: '',
-    user: '',
-    port: '',
-    identity: '',
-    jump: '',
-    interval: '1',
-    maxRate: '1000',
-  },
-  ...{ safeMode: 'read-only', allowRoot: false, off: [] },
+  name: '',
+  env: 'PROD',
+  hosts: '',
+  scheduler: '',
+  controller: '',
+  user: '',
+  port: '',
+  identity: '',
+  jump: '',
+  interval: '1',
+  maxRate: '1000',
+  safeMode: 'read-only',
+  allowRoot: false,
+  off: [],
 }
 
-/** The one value that all have; empty where they differ. */
+/** Common value; empty if they differ. */
 const shared = (values: readonly string[]): string => (new Set(values).size === 1 ? (values[0] ?? '') : '')
 const jumpText = (jump: string | null): string => (jump === null ? '' : jump === '' ? 'none' : jump)
 
-/** Roles of hosts that are no Lustre servers. */
+/** Roles of hosts that are not Lustre servers. */
 const helperRoles = ['scheduler', 'controller'] as const
 
-/** A server as it would be typed: its own login and port where the others have other ones. */
+/** Server as typed text: with login and port if they differ from the common ones. */
 function hostText({ host, user, port }: ServerInput, common: { user: string; port: string }): string {
   const login = user === '' || user === common.user ? '' : `${user}@`
   return `${login}${host}${port === null || String(port) === common.port ? '' : `:${port}`}`
@@ -63,11 +63,16 @@ export function fieldsOf(input: ClusterInput): ClusterFields {
   const port = shared(servers.map((s) => (s.port === null ? '' : String(s.port))))
   const textOf = (those: readonly ServerInput[]): string => those.map((s) => hostText(s, { user, port })).join(' ')
   return {
-    ...{ name: input.name, env: input.env, safeMode: input.safeMode, allowRoot: input.allowRoot, off: input.off },
+    name: input.name,
+    env: input.env,
+    safeMode: input.safeMode,
+    allowRoot: input.allowRoot,
+    off: input.off,
     hosts: textOf(servers.filter((s) => !helperRoles.some((role) => s.roles.includes(role)))),
     scheduler: textOf(servers.filter((s) => s.roles.includes('scheduler'))),
     controller: textOf(servers.filter((s) => s.roles.includes('controller'))),
-    ...{ user, port },
+    user,
+    port,
     identity: shared(servers.map((s) => s.identity)),
     jump: shared(servers.map((s) => jumpText(s.jump))),
     interval: String(input.intervalMs / 1000),
@@ -84,26 +89,23 @@ export function faultsOf(fields: ClusterFields, names: readonly string[]): Parti
   const { name, hosts, user, port, interval, maxRate } = fields
   const listed = expandHosts(hosts)
   if (listed.fault !== '') found.hosts = listed.fault
-  else if (listed.hosts.length === 0) found.hosts = 'At least one server is needed.'
+  else if (listed.hosts.length === 0) found.hosts = 'Enter at least one server.'
   for (const role of helperRoles) {
     const { hosts: those, fault } = expandHosts(fields[role])
     if (fault !== '' || those.length > 1) found[role] = fault || 'One host.'
   }
-  if (name === '') found.name = 'A name is needed; it is typed again before rules are written.'
+  if (name === '') found.name = 'Enter a name; it is typed again to confirm rule writes.'
   else if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
     found.name = 'Letters, digits, dots, dashes and underscores; the first one a letter or a digit; at most 63.'
-  else if (names.includes(name)) found.name = `There is a cluster called ${name} already.`
-  if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'That is no login name.'
+  else if (names.includes(name)) found.name = `A cluster named ${name} already exists.`
+  if (user !== '' && !/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/.test(user)) found.user = 'Not a valid login name.'
   if (port !== '' && !isBetween(port, 1, 65535)) found.port = 'A port is a number from 1 to 65535.'
   if (!isBetween(interval, 0.2, 60, /^\d+(\.\d+)?$/)) found.interval = 'From 0.2 to 60 seconds.'
   if (!isBetween(maxRate, 1, 999_999)) found.maxRate = 'A whole number from 1 to 999999.'
   return found
 }
 
-/**
- * Servers as the contract takes them. A server that was there before keeps what it has of its own, unless that field of the
- * form was changed.
- */
+/** Servers for the contract. An existing server keeps its own values, unless that field of the form was changed. */
 export function serversOf(fields: ClusterFields, before: ClusterInput | null): ServerInput[] {
   const opened = before ? fieldsOf(before) : null
   const isKept = (key: 'user' | 'port' | 'identity' | 'jump'): boolean => opened !== null && opened[key] === fields[key]
@@ -123,7 +125,8 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     const typed = { ...(user === '' ? {} : { user }), ...(port === null ? {} : { port }) }
     if (own === undefined) return { name: '', host, ...common, ...typed, roles: given }
     return {
-      ...{ host, name: own.name },
+      host,
+      name: own.name,
       roles: [...own.roles.filter((role) => role !== 'scheduler' && role !== 'controller'), ...given],
       port: isKept('port') ? own.port : common.port,
       user: isKept('user') ? own.user : common.user,
@@ -133,24 +136,22 @@ export function serversOf(fields: ClusterFields, before: ClusterInput | null): S
     }
   })
 }
-/** What a server is called while it is checked. */
+/** Label of a server during a check. */
 export const labelOf = ({ name, host, port }: ServerInput): string =>
   name !== '' ? name : port === null ? host : `${host}:${port}`
 
 export const inputOf = (fields: ClusterFields, before: ClusterInput | null): ClusterInput => ({
-  ...{
-    name: fields.name,
-    env: fields.env,
-    safeMode: fields.safeMode,
-    allowRoot: fields.allowRoot,
-    off: [...fields.off],
-  },
+  name: fields.name,
+  env: fields.env,
+  safeMode: fields.safeMode,
+  allowRoot: fields.allowRoot,
+  off: [...fields.off],
   servers: serversOf(fields, before),
   intervalMs: Math.round(Number(fields.interval) * 1000),
   maxRate: Number(fields.maxRate),
 })
 
-/** `cetus-mgs` -> `cetus`: what the hosts have in common, as a name to begin with. */
+/** Suggests a name from the common part of the hosts: `cetus-mgs` -> `cetus`. */
 export function suggestedName(hosts: string): string {
   const first = expandHosts(hosts).hosts[0] ?? ''
   const m = /^([A-Za-z][A-Za-z0-9]*?)[-_.]/.exec(first)

@@ -1,4 +1,4 @@
-/** A of a comparison: an instant that stays while the cursor, which is B, moves. */
+/** Comparison: instant A, which is fixed while the cursor, B, moves. */
 import { defineStore } from 'pinia'
 import { computed, ref } from 'vue'
 import { useTimeStore } from './time.ts'
@@ -7,7 +7,7 @@ export const useCompareStore = defineStore('compare', () => {
   const time = useTimeStore()
   const aMs = ref<number | null>(null)
   const isOn = computed(() => aMs.value !== null)
-  /** Pins A where the cursor is; again: moves it there. */
+  /** Sets A to the cursor; again: moves it there. */
   function pin(): void {
     aMs.value = time.atMs
   }

@@ -1,6 +1,6 @@
 /**
- * Whether the window can reach its host. The transport (app/connect.ts) writes here; streams restart when `host`
- * changes, and everything already on screen stays there, dimmed, while there is none.
+ * State of the connection to the host. The transport (app/connect.ts) writes here; streams restart when `host` changes,
+ * and everything on screen stays, dimmed, while there is none.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -12,9 +12,9 @@ export const useConnectionStore = defineStore('connection', () => {
   const lostAtMs = ref<number | null>(null)
   const retryAtMs = ref<number | null>(null)
   const attempt = ref(0)
-  /** The console does not know this tab; it does not end by waiting. */
+  /** The console does not accept the key of this tab; waiting does not help. */
   const needsAddress = ref(false)
-  /** Set by the transport: ends the wait for the next attempt. */
+  /** Set by the transport: skips the wait for the next attempt. */
   const retryNow = shallowRef<() => void>(() => undefined)
 
   function opened(next: Host): void {
@@ -25,7 +25,7 @@ export const useConnectionStore = defineStore('connection', () => {
     attempt.value = 0
   }
 
-  /** @param retryInMs  until the next attempt; null when there will be none. */
+  /** @param retryInMs  until the next attempt; null if there will be none. */
   function lost(retryInMs: number | null): void {
     host.value = null
     state.value = 'lost'
@@ -35,7 +35,7 @@ export const useConnectionStore = defineStore('connection', () => {
     needsAddress.value = false
   }
 
-  /** The console does not know this tab: a person has to open a fresh address. */
+  /** The console does not accept the key of this tab: open a new address. */
   function refused(): void {
     lost(null)
     needsAddress.value = true

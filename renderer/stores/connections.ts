@@ -1,6 +1,6 @@
 /**
- * Clusters as this window knows them: the newest frame, the card that is looked at, the panel beside the cards, and the verbs.
- * What is refused is kept by cluster, beside its card.
+ * Clusters known to this window: the newest frame, the selected card, the panel beside the cards, and requests. A
+ * refusal is stored per cluster and shown beside its card.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -11,7 +11,7 @@ import type { Client } from './client.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 
-/** What stands beside the cards; `name` is empty for a new cluster. */
+/** Panel beside the cards; `name` is empty for a new cluster. */
 export interface Panel {
   readonly kind: 'add' | 'edit' | 'test' | 'leftovers'
   readonly name: string
@@ -20,15 +20,15 @@ export interface Panel {
 export const useConnectionsStore = defineStore('connections', () => {
   const connection = useConnectionStore()
   const frame = shallowRef<ConnectionsFrame | null>(null)
-  /** Card that is looked at; one that is gone counts as none. */
+  /** Selected card; one that is gone counts as none. */
   const chosen = ref('')
   const panel = shallowRef<Panel | null>(null)
-  /** Name of the cluster that is to be removed, while that is being asked. */
+  /** Cluster whose removal is being confirmed. */
   const removing = ref<string | null>(null)
-  /** Name of the cluster on which root is to write, while that is being asked. */
+  /** Cluster for which root writes are being confirmed. */
   const allowingRoot = ref<string | null>(null)
   const notices = shallowRef<ReadonlyMap<string, Notice>>(new Map())
-  /** Verbs under way: `connect altair`. */
+  /** Current requests: `connect altair`. */
   const busy = shallowRef<ReadonlySet<string>>(new Set())
 
   const clusters = computed(() => frame.value?.clusters ?? [])
@@ -40,7 +40,7 @@ export const useConnectionsStore = defineStore('connections', () => {
   function apply(next: ConnectionsFrame): void {
     frame.value = next
   }
-  /** The next card, or the one before. */
+  /** Selects the next or previous card. */
   function step(by: number): void {
     const at = clusters.value.findIndex((c) => c.name === selected.value?.name)
     const next = clusters.value[Math.max(0, Math.min(clusters.value.length - 1, at + by))]
@@ -54,9 +54,9 @@ export const useConnectionsStore = defineStore('connections', () => {
   }
 
   /**
-   * Carries out one verb; of the same verb on the same cluster one at a time.
+   * Runs one request; the same request on the same cluster only once at a time.
    *
-   * @param what  what did not happen where it fails.
+   * @param what  failure text.
    */
   async function ask(
     name: string,
@@ -88,11 +88,11 @@ export const useConnectionsStore = defineStore('connections', () => {
     ask(name, 'connect', `${name} was not connected`, (api) => api.clusters.connect({ name }))
   const disconnect = (name: string): Promise<boolean> =>
     ask(name, 'disconnect', `${name} was not disconnected`, (api) => api.clusters.disconnect({ name }))
-  /** Puts it on screen; one that is not connected is connected first. */
+  /** Switches to the cluster, connecting it first if necessary. */
   async function show(card: ClusterCard): Promise<boolean> {
     const { name, kind, state } = card
     if (kind === 'LIVE' && (state === 'idle' || state === 'failed') && !(await connect(name))) return false
-    return ask(name, 'show', `${name} was not put on screen`, (api) =>
+    return ask(name, 'show', `Could not switch to ${name}`, (api) =>
       api.clusters.show({ name: kind === 'EMULATED' ? null : name }),
     )
   }
@@ -105,7 +105,7 @@ export const useConnectionsStore = defineStore('connections', () => {
       api.clusters.setSafeMode({ name, safeMode }),
     )
   const setAllowRoot = (name: string, allow: boolean, typed = ''): Promise<boolean> =>
-    ask(name, 'root', `The choice for root logins of ${name} was not changed`, (api) =>
+    ask(name, 'root', `The root login setting of ${name} was not changed`, (api) =>
       api.clusters.setAllowRoot({ name, allow, typed }),
     )
   async function remove(name: string): Promise<boolean> {
@@ -113,7 +113,7 @@ export const useConnectionsStore = defineStore('connections', () => {
     if (done && panel.value?.name === name) panel.value = null
     return done
   }
-  /** Removes leftovers. @returns how it ended on every server; null where nothing was sent. */
+  /** Removes leftovers. @returns results by server; null if nothing was sent */
   async function clean(name: string, keys: string[], typed: string): Promise<readonly NodeEnd[] | null> {
     let nodes: readonly NodeEnd[] | null = null
     await ask(name, 'clean', 'Nothing was removed', async (api) => {
@@ -121,7 +121,7 @@ export const useConnectionsStore = defineStore('connections', () => {
     })
     return nodes
   }
-  /** Vouches for a key. @returns why not; null when it is in the trust store. */
+  /** Trusts a key. @returns the refusal; null when it is in the trust store */
   async function trust(key: ShownKey, compared: boolean): Promise<Notice | null> {
     const what = 'The key was not trusted'
     if (connection.host === null) return noHost(what)
@@ -133,9 +133,9 @@ export const useConnectionsStore = defineStore('connections', () => {
       return refusal(what, error)
     }
   }
-  /** Answers an ask; null: not today. Nothing of it is kept here. */
+  /** Answers a request; null: skip. The passphrase is not stored here. */
   async function answer(id: string, passphrase: string | null, remember = false): Promise<Notice | null> {
-    const what = 'The passphrase was not taken'
+    const what = 'The passphrase was not accepted'
     if (connection.host === null) return noHost(what)
     try {
       await connection.host.api.clusters.passphrase({ id, passphrase, ...(remember ? { remember } : {}) })
@@ -150,8 +150,31 @@ export const useConnectionsStore = defineStore('connections', () => {
   }
 
   return {
-    ...{ frame, chosen, panel, removing, allowingRoot, notices, clusters, onScreen, selected, asks },
-    ...{ apply, byName, step, say, isBusy, open },
-    ...{ connect, disconnect, show, setProbe, setSafeMode, setAllowRoot, remove, clean, trust, answer },
+    frame,
+    chosen,
+    panel,
+    removing,
+    allowingRoot,
+    notices,
+    clusters,
+    onScreen,
+    selected,
+    asks,
+    apply,
+    byName,
+    step,
+    say,
+    isBusy,
+    open,
+    connect,
+    disconnect,
+    show,
+    setProbe,
+    setSafeMode,
+    setAllowRoot,
+    remove,
+    clean,
+    trust,
+    answer,
   }
 })

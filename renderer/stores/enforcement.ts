@@ -1,6 +1,6 @@
 /**
- * How far this window may go on the cluster on screen: the unlock that writing needs, taking over from another console, and the global
- * stop. What is open of it floats above every view.
+ * Write permission of this window on the current cluster: unlock, take-over from another console, and global stop.
+ * Their dialogs float above every view.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -14,16 +14,17 @@ const NOT_UNLOCKED = 'The cluster was not unlocked'
 const NOT_STOPPED = 'Nothing was stopped'
 
 export const useEnforcementStore = defineStore('enforcement', () => {
-  const [connection, source] = [useConnectionStore(), useSourceStore()]
+  const connection = useConnectionStore()
+  const source = useSourceStore()
   const isUnlockOpen = ref(false)
   const isStopOpen = ref(false)
   const isUnlocking = ref(false)
   const unlockNotice = shallowRef<Notice | null>(null)
-  /** Mode to take as soon as it is unlocked; null: the unlock alone was asked for. */
+  /** Mode to switch to after unlocking; null: unlock only. */
   const wanted = ref<StatusFrame['mode'] | null>(null)
 
   const untilMs = computed(() => source.frame?.unlockedUntilMs ?? null)
-  /** Whether writes on the source on screen need an unlock at all. */
+  /** True if writes on the current source need an unlock. */
   const needsUnlock = computed(() => source.frame?.source.kind === 'LIVE' && source.frame.safeMode === 'review+unlock')
   const isLocked = (): boolean => needsUnlock.value && (untilMs.value === null || untilMs.value <= Date.now())
 
@@ -32,19 +33,19 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     unlockNotice.value = null
     isUnlockOpen.value = true
   }
-  /** Changes the mode; where that needs the unlock, it is asked for first. */
+  /** Changes the mode, after asking for the unlock if that is required. */
   function setMode(mode: StatusFrame['mode']): void {
     if (mode === 'enforce' && isLocked()) openUnlock(mode)
     else void change(mode, false)
   }
   async function change(mode: StatusFrame['mode'], takeOver: boolean): Promise<void> {
     const refused = source.notices.find(isOtherConsole)
-    // What was refused before is said again where it still holds.
+    // Dismisses the previous refusal; it is shown again if it still applies.
     if (refused) source.dismiss(refused)
     await source.setMode(mode, takeOver)
     askWhereLocked(mode)
   }
-  /** It was locked after the frame that is on screen: the unlock is asked for in place of the refusal. */
+  /** If the unlock has expired since the last frame, asks for it instead of showing the refusal. */
   function askWhereLocked(mode: StatusFrame['mode']): void {
     const locked = source.notices.find((n) => n.code === 'LOCKED')
     if (!locked) return
@@ -74,7 +75,7 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   }
   const lock = (): Promise<void> => source.lock()
 
-  /** Refusal that is answered by taking over; null: nothing is asked. */
+  /** Refusal that can be answered by taking over; null: none. */
   const takeOverAsked = shallowRef<Notice | null>(null)
   const isTakingOver = ref(false)
   const otherLeases = computed(() => source.frame?.otherLeases ?? [])
@@ -99,11 +100,11 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   const script = shallowRef<{ text: string; rules: number } | null>(null)
   const scriptNotice = shallowRef<Notice | null>(null)
 
-  /** Opens the dialog and asks for the script, which says what would be removed; nothing is sent. */
+  /** Opens the dialog and requests the script, which lists what would be removed; nothing is sent to servers. */
   async function openStop(): Promise<void> {
     isStopOpen.value = true
     stopResult.value = stopNotice.value = script.value = scriptNotice.value = null
-    const what = 'What would be removed could not be asked'
+    const what = 'The list of rules to remove was not loaded'
     try {
       if (connection.host === null) scriptNotice.value = noHost(what)
       else script.value = await connection.host.api.source.stopScript()
@@ -123,15 +124,15 @@ export const useEnforcementStore = defineStore('enforcement', () => {
     try {
       stopResult.value = await host.api.source.stopAll()
     } catch (error) {
-      // A line that broke says nothing about the servers.
+      // A lost connection does not imply anything about the servers.
       stopNotice.value =
         connection.host === host
           ? refusal(NOT_STOPPED, error)
           : {
               code: 'STOP_UNKNOWN',
-              what: 'The line to the host broke while it was stopping',
-              why: 'what it had sent by then stays sent',
-              next: 'Open this again as soon as the host answers, or run the script on the servers.',
+              what: 'Lost connection to the host during the stop',
+              why: 'commands sent before that remain in effect',
+              next: 'Reopen this dialog when the host responds, or run the script on the servers.',
             }
     } finally {
       isStopping.value = false
@@ -139,9 +140,30 @@ export const useEnforcementStore = defineStore('enforcement', () => {
   }
 
   return {
-    ...{ isUnlockOpen, isUnlocking, unlockNotice, wanted, untilMs, needsUnlock },
-    ...{ isLocked, openUnlock, setMode, unlock, lock },
-    ...{ takeOverAsked, isTakingOver, otherLeases, isOtherConsole, askTakeOver, takeOver },
-    ...{ isStopOpen, isStopping, stopResult, stopNotice, script, scriptNotice, openStop, stopAll },
+    isUnlockOpen,
+    isUnlocking,
+    unlockNotice,
+    wanted,
+    untilMs,
+    needsUnlock,
+    isLocked,
+    openUnlock,
+    setMode,
+    unlock,
+    lock,
+    takeOverAsked,
+    isTakingOver,
+    otherLeases,
+    isOtherConsole,
+    askTakeOver,
+    takeOver,
+    isStopOpen,
+    isStopping,
+    stopResult,
+    stopNotice,
+    script,
+    scriptNotice,
+    openStop,
+    stopAll,
   }
 })

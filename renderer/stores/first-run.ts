@@ -1,4 +1,4 @@
-/** Whether this is the first start of the window: it greets once, until it was used or put away, and never again. */
+/** First start of the window: shows a welcome until it is used or closed, and never again. */
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
 
@@ -14,12 +14,12 @@ function isPast(): boolean {
 
 export const useFirstRunStore = defineStore('first-run', () => {
   const isFirst = ref(!isPast())
-  /** The next start is no first one. */
+  /** Later starts are not the first. */
   function used(): void {
     try {
       localStorage.setItem(KEY, 'past')
     } catch {
-      // storage may be full: it greets once more
+      // storage may be full: the welcome is then shown again
     }
   }
   function away(): void {

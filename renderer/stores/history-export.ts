@@ -1,6 +1,6 @@
 /**
- * A stretch of history as a CSV file, written while other views are on screen. Parts of the host are gathered in blobs, which the
- * browser may keep outside the heap: a million rows are no string here.
+ * Export of a range of history as CSV, which continues while other views are shown. Chunks are collected in blobs,
+ * which the browser may keep outside the heap: a million rows are not a string here.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -11,14 +11,14 @@ import { noHost, refusal } from './refusal.ts'
 import { useShellStore } from './shell.ts'
 
 const NOT_WRITTEN = 'The CSV was not written'
-/** Characters that are gathered before they become a blob. */
+/** Characters collected before they become a blob. */
 const PART_CHARS = 4_000_000
 
 export interface ExportProgress {
   readonly file: string
   readonly rows: number
   readonly bytes: number
-  /** Part of the stretch, 0..1; null: not known. */
+  /** Progress, 0..1; null: unknown. */
   readonly share: number | null
 }
 export type ExportEnd =
@@ -26,7 +26,7 @@ export type ExportEnd =
   | (ExportProgress & { readonly kind: 'cancelled' })
   | { readonly kind: 'failed'; readonly notice: Notice }
 
-/** Text in the order in which it came, as blobs of a few megabytes. */
+/** Text in order of arrival, as blobs of a few megabytes. */
 export class BlobText {
   readonly #blobs: Blob[] = []
   #texts: string[] = []
@@ -60,7 +60,8 @@ export class BlobText {
 }
 
 export const useHistoryExportStore = defineStore('history-export', () => {
-  const [connection, shell] = [useConnectionStore(), useShellStore()]
+  const connection = useConnectionStore()
+  const shell = useShellStore()
   const progress = shallowRef<ExportProgress | null>(null)
   const end = shallowRef<ExportEnd | null>(null)
   const isOpen = ref(false)
@@ -84,12 +85,12 @@ export const useHistoryExportStore = defineStore('history-export', () => {
       return { kind: saved.kind === 'cancelled' ? 'cancelled' : 'done', file, rows, bytes: blob.size, share }
     }
     if (signal.aborted) return { kind: 'cancelled', file, rows, bytes: text.size, share }
-    const why = 'the host ended it before its last part'
-    const next = 'Export it again; no half file was written.'
-    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: 'what is kept', next } }
+    const why = 'the host ended the export early'
+    const next = 'Export again; no partial file was written.'
+    return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_WRITTEN, why, unaffected: 'stored history', next } }
   }
 
-  /** One at a time; what is half written is no file. */
+  /** One at a time; a partial file is discarded. */
   async function run(file: string, query: CsvQuery): Promise<void> {
     if (progress.value !== null) return
     const { signal } = (abort = new AbortController())

@@ -4,7 +4,7 @@ import { expandHosts } from './host-ranges.ts'
 
 const hosts = (text: string): readonly string[] => expandHosts(text).hosts
 
-it('reads hosts by blanks and commas, and running numbers in brackets', () => {
+it('parses hosts separated by blanks and commas, and ranges in brackets', () => {
   expect(hosts('altair-mgs, mds01 mds02\noss[01-03]')).toEqual([
     'altair-mgs',
     'mds01',
@@ -27,7 +27,7 @@ it('takes a login and a port with a host, one port a server', () => {
   expect(named[2]).toEqual({ label: 'oss01', host: 'oss01', user: '', port: null })
 })
 
-it('says what is no range and what is no name, and keeps what stood before it', () => {
+it('reports invalid ranges and names, and keeps the hosts before them', () => {
   for (const text of ['oss[1-', 'oss[a-b]', 'oss[3-1]', 'oss[]', 'oss[1-99999]', 'a[1-100]b[1-100]', 'oss[1-2]]'])
     expect([expandHosts(`mgs ${text}`).hosts, expandHosts(`mgs ${text}`).fault]).toEqual([
       ['mgs'],
@@ -47,10 +47,13 @@ it('says what is no range and what is no name, and keeps what stood before it', 
     'oss01:99999',
     'u;v@oss01',
   ])
-    expect([expandHosts(text).hosts, expandHosts(text).fault]).toEqual([[], expect.stringMatching(/is no host name/)])
+    expect([expandHosts(text).hosts, expandHosts(text).fault]).toEqual([
+      [],
+      expect.stringMatching(/is not a host name/),
+    ])
 })
 
-it('never gives more than the contract takes, nor a name that begins with a dash', () => {
+it('never returns more than the contract allows, nor a name that begins with a dash', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'os[]0123-,. \n$;'), maxLength: 60 }), (text) => {
       const found = expandHosts(text).hosts

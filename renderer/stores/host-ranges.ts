@@ -1,20 +1,19 @@
 /**
- * Host names as an operator types them: separated by blanks or commas, with running numbers in brackets
- * (`oss[01-12]`, `mds[1,3]`), as clush and pdsh write them. Leading zeros are kept. A host may carry its own login and port:
- * `root@127.0.0.1:[2201-2204]`.
+ * Host names as typed by operators: separated by blanks or commas, with ranges in brackets (`oss[01-12]`, `mds[1,3]`),
+ * as in clush and pdsh. Leading zeros are kept. A host may have its own login and port: `root@127.0.0.1:[2201-2204]`.
  */
 import { expandHostName } from '#core/base/host-list.ts'
 
-/** Most servers of one cluster that the contract takes. */
+/** Most servers of one cluster in the contract. */
 const MOST = 512
-/** The same rules as the host's: what is no name there is none here. */
+/** Same pattern as the host's. */
 const HOST = /^(?:([A-Za-z0-9_][A-Za-z0-9._-]{0,63})@)?([A-Za-z0-9_][A-Za-z0-9._-]{0,252})(?::(\d{1,5}))?$/
 
 export interface NamedHost {
-  /** What it is called while it is being added: host, and port where it was given. */
+  /** Label while it is being added: host, and port if given. */
   readonly label: string
   readonly host: string
-  /** Empty, null: not given. */
+  /** Empty or null: not given. */
   readonly user: string
   readonly port: number | null
 }
@@ -22,11 +21,11 @@ export interface Hosts {
   /** Labels. */
   readonly hosts: readonly string[]
   readonly named: readonly NamedHost[]
-  /** What is wrong with the text, in words; empty: nothing. The hosts before the fault are there all the same. */
+  /** Fault of the text; empty if valid. The hosts before the fault are returned nevertheless. */
   readonly fault: string
 }
 
-/** Splits at blanks and commas that stand outside brackets. */
+/** Splits at blanks and commas outside brackets. */
 function words(text: string): string[] {
   return text.match(/(?:\[[^\]\s]*\]?|[^\s,[])+/g) ?? []
 }
@@ -47,10 +46,11 @@ export function expandHosts(text: string): Hosts {
   for (const word of words(text)) {
     const expanded = expandHostName(word, MOST)
     if ('reason' in expanded)
-      return told(`${word} is no range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
+      return told(`${word} is not a range: write oss[01-12], or oss[01,03]; at most ${MOST} hosts.`)
     for (const one of expanded) {
       const named = readHost(one)
-      if (named === null) return told(`${one} is no host name: letters, digits, dots and dashes, as in root@oss01:22.`)
+      if (named === null)
+        return told(`${one} is not a host name: letters, digits, dots and dashes, as in root@oss01:22.`)
       if (!found.has(named.label)) found.set(named.label, named)
     }
     if (found.size > MOST) return told(`More than ${MOST} servers.`)

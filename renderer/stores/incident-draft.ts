@@ -1,16 +1,13 @@
-/**
- * What is being written into notebooks and is not kept yet: by incident and cell, so that a view that goes and comes back, and a
- * frame that arrives meanwhile, loses no letter of it.
- */
+/** Unsaved input in incidents, by incident and cell, so that changing the view or a new frame loses nothing. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 
-/** In the place of a cell: the title, a note or a transcript that is no cell yet. */
+/** Draft other than a cell: the title, or a new note or transcript. */
 export type DraftPlace = 'title' | 'new note' | 'new transcript' | (string & {})
 
 export interface TextDraft {
   readonly text: string
-  /** What stood there when writing began: where it is another one now, somebody else has written meanwhile. */
+  /** Text when editing began: if it is different now, it was changed elsewhere meanwhile. */
   readonly base: string
 }
 
@@ -24,14 +21,14 @@ export const useIncidentDraftStore = defineStore('incident-draft', () => {
     drafts.value = next
   }
   const find = (id: string, place: DraftPlace): TextDraft | null => drafts.value.get(key(id, place)) ?? null
-  /** Begins where nothing is written yet. */
+  /** Starts a draft if there is none. */
   function begin(id: string, place: DraftPlace, base: string): void {
     if (find(id, place) === null) put(id, place, { text: base, base })
   }
   function write(id: string, place: DraftPlace, text: string): void {
     put(id, place, { base: find(id, place)?.base ?? '', text })
   }
-  /** What stands there now is known, and is to be replaced. */
+  /** Accepts the current text as the one to be replaced. */
   function rebase(id: string, place: DraftPlace, base: string): void {
     const draft = find(id, place)
     if (draft !== null) put(id, place, { text: draft.text, base })

@@ -1,28 +1,28 @@
 /**
- * Incidents in this window: the newest frame of them, which notebook is looked at, and the verbs that write into it. What was
- * known stays while the line to the host is lost. Kept while another view is on screen.
+ * Incidents: newest frame, selected incident, and requests that edit it. Data stays while the connection to the host is
+ * lost. Kept while another view is shown.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
 import type { Span } from '#core/api/history.ts'
 import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
-import { useAsking } from './asking.ts'
+import { useRequests } from './requests.ts'
 import { useSourceStore } from './source.ts'
 import { useTimeStore } from './time.ts'
 import { useUndoStore } from './undo.ts'
 
 export type IncidentRow = IncidentsFrame['incidents'][number]
 
-/** In the place of an id: the notebook of the bundle that is on screen. It is read only. */
+/** Pseudo id: the notebook of the open bundle. Read-only. */
 export const OPENED = 'opened'
-/** The same: no notebook, so that the bundle is one of the window on screen. */
+/** Pseudo id: no notebook; the bundle covers the current window. */
 export const NO_NOTEBOOK = 'none'
 
-/** What was taken out last, and can be put back. */
+/** Last removal, which can be undone. */
 export type Removal = { readonly id: string; readonly words: string } & (
   { readonly kind: 'cell'; readonly cell: string } | { readonly kind: 'incident' }
 )
-/** What was opened or added from another view, so that it can be gone to. */
+/** Incident created or extended from another view, to link to it. */
 export interface Filed {
   readonly id: string
   readonly words: string
@@ -30,7 +30,7 @@ export interface Filed {
 export interface NewIncident {
   readonly atMs: number | null
   readonly span?: Span | null
-  /** What the span is compared with. */
+  /** Span that it is compared with. */
   readonly against?: Span | undefined
   readonly title?: string
   readonly note?: string
@@ -40,29 +40,32 @@ const NOT_ADDED = 'The cell was not added'
 const isLive = (row: IncidentRow): boolean => row.fault === '' && row.status !== 'resolved'
 
 export const useIncidentsStore = defineStore('incidents', () => {
-  const [source, time, edits] = [useSourceStore(), useTimeStore(), useUndoStore()]
+  const source = useSourceStore()
+  const time = useTimeStore()
+  const edits = useUndoStore()
   const frame = shallowRef<IncidentsFrame | null>(null)
-  /** Id that was chosen, or OPENED; null: the first of the list. */
+  /** Selected id, or OPENED; null: the first of the list. */
   const chosen = ref<string | null>(null)
-  const { notice, busy, ask } = useAsking((api) => api.incidents)
-  /** Of the list; and what the host found by it: other streams of notebooks ask without one. */
+  const { notice, busy, ask } = useRequests((api) => api.incidents)
+  /** Filter of the list, and its matches from the host: other incident streams are requested without one. */
   const filter = ref('')
   const found = shallowRef<Pick<IncidentsFrame, 'filtered' | 'filterError'>>({})
   const removed = shallowRef<Removal | null>(null)
   const filed = shallowRef<Filed | null>(null)
-  /** Cell that has come in by this window, to be brought into view once. */
+  /** Cell added by this window, to be scrolled into view once. */
   const fresh = ref<string | null>(null)
-  /** Whether the bundle was asked for where there is no room for it beside the notebook; and whether it is on the page. */
-  const [isBundleOpen, isBundleHere] = [ref(false), ref(false)]
+  /** True while the bundle panel is opened where it does not fit beside the notebook; and while it is rendered. */
+  const isBundleOpen = ref(false)
+  const isBundleHere = ref(false)
 
   const rows = computed(() => frame.value?.incidents ?? [])
-  /** What the filter leaves; undefined: everything. */
+  /** Result of the filter; undefined: no filter. */
   const filtered = computed(() => (filter.value === '' ? undefined : found.value.filtered))
   const inList = computed(() => {
     const ids = filtered.value && new Set(filtered.value.found.map(({ id }) => id))
     return ids ? rows.value.filter(({ id }) => ids.has(id)) : rows.value
   })
-  /** Entries in which words of the filter stand, by notebook. */
+  /** Matching cells by incident. */
   const marked = computed<ReadonlyMap<string, ReadonlySet<string>>>(
     () => new Map((filtered.value?.found ?? []).map(({ id, cells }) => [id, new Set(cells)])),
   )
@@ -70,16 +73,16 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const shown = computed<string | null>(
     () => chosen.value ?? (opened.value?.incident ? OPENED : (rows.value[0]?.id ?? null)),
   )
-  /** What the stream is asked for. */
+  /** Incident to request from the stream. */
   const wanted = computed(() => (shown.value === OPENED || shown.value === NO_NOTEBOOK ? null : shown.value))
   const isReadOnly = computed(() => shown.value === OPENED)
-  /** The notebook on the page; null: there is none, it is gone, or it has not come yet. */
+  /** Current incident; null: none, removed, or not loaded yet. */
   const incident = computed<Incident | null>(() => {
     if (isReadOnly.value) return opened.value?.incident ?? null
     const selected = frame.value?.selected ?? null
     return selected?.id === shown.value ? selected : (kept.value.get(shown.value ?? '') ?? null)
   })
-  /** Notebooks that this window has seen, so that one that is gone back to is there at once. */
+  /** Recently shown incidents, so that returning to one shows it at once. */
   const kept = shallowRef<ReadonlyMap<string, Incident>>(new Map())
   const KEPT_MOST = 8
   const isGone = computed(
@@ -90,11 +93,11 @@ export const useIncidentsStore = defineStore('incidents', () => {
       (isReadOnly.value ? opened.value?.incident == null : rows.value.every((row) => row.id !== shown.value)),
   )
 
-  /** Notebooks that were listed in this window: one that is asked for by name may never have been. */
+  /** Ids listed since the window was opened: one requested by name may never have existed. */
   const listed = new Set<string>()
   const wasListed = computed(() => isGone.value && (isReadOnly.value || listed.has(shown.value ?? '')))
 
-  /** @param of  what the stream was asked for. A frame that was not asked for a notebook says nothing of one. */
+  /** @param of  incident requested from the stream. A frame without a requested incident does not clear it. */
   function apply(next: IncidentsFrame, of: string | null = next.selected?.id ?? null): void {
     const before = frame.value
     const keeps = of === null && next.selected === null
@@ -105,7 +108,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
       kept.value = new Map([...others, [next.selected.id, next.selected]])
     }
   }
-  // A bundle that has come on screen is what is looked at; with it goes the choice of its notebook.
+  // Opening a bundle selects its notebook; closing it clears that selection.
   watch(
     () => (opened.value?.incident ? opened.value.name : null),
     (name) => {
@@ -119,7 +122,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
     chosen.value = id
     notice.value = null
   }
-  /** The next or the one before in the list. */
+  /** Selects the next or previous in the list. */
   function step(by: number): void {
     const ids = [...(opened.value?.incident ? [OPENED] : []), ...inList.value.map((row) => row.id)]
     const at = ids.indexOf(shown.value ?? '')
@@ -127,7 +130,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
     if (next !== undefined) choose(next)
   }
 
-  /** Newest of this cluster that is not resolved: what a cell from another view joins. */
+  /** Newest unresolved incident of this cluster, which cells from other views are added to. */
   const current = computed<IncidentRow | null>(() => {
     const cluster = source.frame?.source.cluster
     return rows.value.find((row) => row.cluster === cluster && isLive(row)) ?? null
@@ -136,7 +139,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
   const yes = (): true => true
   const done = async (answer: Promise<unknown>): Promise<boolean> => (await answer) !== undefined
 
-  /** @returns its id; undefined where it was refused. */
+  /** @returns its id; undefined if refused. */
   const create = async ({
     atMs,
     span = null,
@@ -145,7 +148,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
     against,
   }: NewIncident): Promise<string | undefined> =>
     (
-      await ask('create', 'The incident was not opened', (api) =>
+      await ask('create', 'The incident was not created', (api) =>
         api.create({ atMs, span, title, note, ...(against ? { against } : {}) }),
       )
     )?.id
@@ -164,7 +167,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
     }
     const what = to.title !== undefined ? 'title' : to.status !== undefined ? 'status' : 'span'
     edits.push({
-      ...{ room: 'incidents', words: `${what} of ${id}` },
+      room: 'incidents',
+      words: `${what} of ${id}`,
       undo: () => sendChange(id, before),
       redo: () => sendChange(id, to),
     })
@@ -172,7 +176,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
 
   const titleOf = (id: string): string => rows.value.find((row) => row.id === id)?.title ?? ''
-  /** Without an edit; null where it was refused. */
+  /** Removes an incident without an undo entry; null if refused. */
   async function takeOut(id: string): Promise<Removal | null> {
     const words = `${id} ${titleOf(id)}`.trim()
     const at = rows.value.findIndex((row) => row.id === id)
@@ -191,7 +195,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
     const removal = await takeOut(id)
     if (removal === null) return false
     edits.push({
-      ...{ room: 'incidents', words: `removal of ${removal.words}` },
+      room: 'incidents',
+      words: `removal of ${removal.words}`,
       undo: () => takeBack(removal),
       redo: async () => (await takeOut(id)) !== null,
     })
@@ -208,13 +213,14 @@ export const useIncidentsStore = defineStore('incidents', () => {
     if (answer === undefined) return undefined
     fresh.value = answer.cell
     edits.push({
-      ...{ room: 'incidents', words: `${cell.kind} added to ${id}` },
+      room: 'incidents',
+      words: `${cell.kind} added to ${id}`,
       undo: () => sendRemoval(id, answer.cell),
       redo: () => putBack(id, answer.cell),
     })
     return answer.cell
   }
-  /** The text of a note; undefined `known` where it may be any. */
+  /** Sends the text of a note. */
   const sendText = (id: string, cell: string, text: string): Promise<boolean> =>
     done(ask(`edit ${cell}`, 'The note was not changed', (api) => api.editCell({ id, cell, text }).then(yes)))
   async function editCell(id: string, cell: string, text: string): Promise<boolean> {
@@ -223,7 +229,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
     if (isDone && was !== undefined && 'text' in was) {
       const before = was.text
       edits.push({
-        ...{ room: 'incidents', words: `note of ${id}` },
+        room: 'incidents',
+        words: `note of ${id}`,
         undo: () => sendText(id, cell, before),
         redo: () => sendText(id, cell, text),
       })
@@ -232,7 +239,7 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
   const sendMove = (id: string, cell: string, by: number): Promise<boolean> =>
     done(ask(`move ${cell}`, 'The cell was not moved', (api) => api.moveCell({ id, cell, by }).then(yes)))
-  /** How far a cell can go of what was asked for: at either end it stays. */
+  /** Limits a move of a cell to the ends of the list. */
   function movable(id: string, cell: string, by: number): number {
     const cells = kept.value.get(id)?.cells
     const at = cells?.findIndex((c) => c.id === cell) ?? -1
@@ -243,7 +250,8 @@ export const useIncidentsStore = defineStore('incidents', () => {
     const isDone = await sendMove(id, cell, by)
     if (isDone && far !== 0)
       edits.push({
-        ...{ room: 'incidents', words: `place of a cell of ${id}` },
+        room: 'incidents',
+        words: `move of a cell of ${id}`,
         undo: () => sendMove(id, cell, -far),
         redo: () => sendMove(id, cell, far),
       })
@@ -251,16 +259,17 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
   const sendRemoval = (id: string, cell: string): Promise<boolean> =>
     done(ask(`remove ${cell}`, 'The cell was not removed', (api) => api.removeCell({ id, cell }).then(yes)))
-  /** A cell that was removed, where it was. */
+  /** Restores a removed cell at its position. */
   const putBack = (id: string, cell: string): Promise<boolean> =>
-    done(ask('undo', 'The cell was not put back', (api) => api.restoreCell({ id, cell }).then(yes)))
+    done(ask('undo', 'The cell was not restored', (api) => api.restoreCell({ id, cell }).then(yes)))
   async function removeCell(id: string, cell: string, words: string): Promise<boolean> {
     const isDone = await sendRemoval(id, cell)
     if (!isDone) return false
     const removal: Removal = { kind: 'cell', id, words, cell }
     removed.value = removal
     edits.push({
-      ...{ room: 'incidents', words: `removal of ${words}` },
+      room: 'incidents',
+      words: `removal of ${words}`,
       undo: () => takeBack(removal),
       redo: () => sendRemoval(id, cell),
     })
@@ -270,13 +279,13 @@ export const useIncidentsStore = defineStore('incidents', () => {
     const isDone =
       removal.kind === 'cell'
         ? await putBack(removal.id, removal.cell)
-        : await done(ask('undo', 'The incident was not put back', (api) => api.restore({ id: removal.id }).then(yes)))
+        : await done(ask('undo', 'The incident was not restored', (api) => api.restore({ id: removal.id }).then(yes)))
     if (!isDone) return false
     if (removed.value?.id === removal.id && removed.value.words === removal.words) removed.value = null
     if (removal.kind === 'incident') chosen.value = removal.id
     return true
   }
-  /** Takes the last removal of this window back: by the list of edits where it is the newest of them. */
+  /** Undoes the last removal of this window, through the undo list if it is the newest edit. */
   async function undo(): Promise<void> {
     const last = removed.value
     if (last === null) return
@@ -284,23 +293,23 @@ export const useIncidentsStore = defineStore('incidents', () => {
     else await takeBack(last)
   }
 
-  /** Opens an incident from another view, which stays on screen. */
+  /** Creates an incident from another view, which stays on screen. */
   async function file(what: NewIncident, cell: CellInput | null = null): Promise<string | undefined> {
     const id = await create(what)
     if (id === undefined) return tellElsewhere()
     if (cell !== null && (await addCell(id, cell, { atMs: what.atMs })) === undefined) tellElsewhere()
-    filed.value = { id, words: `${id} was opened` }
+    filed.value = { id, words: `${id} created` }
     chosen.value = id
     return id
   }
-  /** Adds what another view shows to a notebook. */
+  /** Adds a cell from another view to an incident. */
   async function fileInto(id: string, cell: CellInput, atMs: number | null = time.atMs): Promise<boolean> {
     const added = await addCell(id, cell, { atMs })
     if (added === undefined) tellElsewhere()
     else filed.value = { id, words: `Added to ${id}` }
     return added !== undefined
   }
-  /** The view on screen is another one: what was refused is said above it. */
+  /** Shows a refusal above the current view. */
   function tellElsewhere(): undefined {
     if (notice.value !== null) source.tell(notice.value)
     notice.value = null
@@ -308,9 +317,41 @@ export const useIncidentsStore = defineStore('incidents', () => {
   }
 
   return {
-    ...{ frame, chosen, shown, wanted, incident, isReadOnly, isGone, wasListed, rows, opened, current },
-    ...{ filter, found, filtered, inList, marked },
-    ...{ notice, busy, removed, filed, fresh, isBundleOpen, isBundleHere },
-    ...{ apply, choose, step, create, change, remove, addCell, editCell, moveCell, removeCell, undo, file, fileInto },
+    frame,
+    chosen,
+    shown,
+    wanted,
+    incident,
+    isReadOnly,
+    isGone,
+    wasListed,
+    rows,
+    opened,
+    current,
+    filter,
+    found,
+    filtered,
+    inList,
+    marked,
+    notice,
+    busy,
+    removed,
+    filed,
+    fresh,
+    isBundleOpen,
+    isBundleHere,
+    apply,
+    choose,
+    step,
+    create,
+    change,
+    remove,
+    addCell,
+    editCell,
+    moveCell,
+    removeCell,
+    undo,
+    file,
+    fileInto,
   }
 })

@@ -1,4 +1,4 @@
-/** How the jobs table is filtered and sorted, and whose records it shows; kept while another view is on screen. */
+/** State of the jobs table: filter, sort order, target of the records. Kept while another view is shown. */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { JobColumn, JobGroupBy } from '#core/api/frames.ts'
@@ -12,13 +12,13 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
   /** Target whose records are shown, here and in the inspector; empty = all. */
   const target = ref('')
 
-  /** Rows that the table's height shows from the top: the first that the view asks for when it comes back. */
+  /** First rows that fit into the table: requested first when the view is reopened. */
   const topSlice = shallowRef({ offset: 0, limit: 60 })
 
-  /** What jobs are summed by; null: job by job. */
+  /** Grouping of jobs; null: none. */
   const groupBy = ref<JobGroupBy | null>(null)
 
-  /** Sorts by a column; a second time turns the order. Words start upwards, numbers with the largest. */
+  /** Sorts by a column; again: reverses the order. Text columns start ascending, numbers descending. */
   function sortBy(column: JobColumn): void {
     if (sort.value === column) descending.value = !descending.value
     else {
@@ -26,17 +26,20 @@ export const useJobsTableStore = defineStore('jobs-table', () => {
       descending.value = !['jobId', 'account', 'rule'].includes(column)
     }
   }
-  /** The jobs of one group, by a filter that chooses them: one edit, though two things change. */
+  /** Shows the jobs of one group by a filter: one undo entry for two changes. */
   function openGroup(name: string, itsFilter: string): void {
-    const [by, was] = [groupBy.value, filter.value]
+    const by = groupBy.value
+    const was = filter.value
     function show(group: JobGroupBy | null, text: string): void {
       groupBy.value = group
       filter.value = text
     }
     undo.quietly(() => show(null, itsFilter))
     undo.push({
-      ...{ room: 'jobs', words: `opening of ${name}` },
-      ...{ undo: () => show(by, was), redo: () => show(null, itsFilter) },
+      room: 'jobs',
+      words: `opening of ${name}`,
+      undo: () => show(by, was),
+      redo: () => show(null, itsFilter),
     })
   }
   return { filter, sort, descending, target, topSlice, groupBy, sortBy, openGroup }

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { nextTick } from 'vue'
 import { useLastSeenStore } from './last-seen.ts'
 
-/** The window is opened: what the last one wrote down is there. */
+/** Opens a window with the storage of the previous one. */
 function open() {
   setActivePinia(createPinia())
   return useLastSeenStore()
@@ -11,7 +11,7 @@ function open() {
 const HOUR = 3_600_000
 beforeEach(() => localStorage.clear())
 
-it('knows when a cluster was last looked at, for as long as the window is open', async () => {
+it('keeps the end of the previous visit while the window is open', async () => {
   const first = open()
   first.look('altair', 1000)
   expect(first.leftMs).toBeNull()
@@ -28,7 +28,7 @@ it('knows when a cluster was last looked at, for as long as the window is open',
   expect(second.leftMs).toBe(20_000)
 })
 
-it('takes a moment, or a look at the past, for no leaving', async () => {
+it('does not count short absences or recordings as leaving', async () => {
   const store = open()
   store.look('altair', 1000)
   store.look('altair', 40_000)
@@ -40,7 +40,7 @@ it('takes a moment, or a look at the past, for no leaving', async () => {
   expect(store.leftMs).toBe(2 * HOUR)
 })
 
-it('reads whatever is in the store of the browser', async () => {
+it('reads invalid storage', async () => {
   for (const text of ['{', '7', '[["altair"],["x",null],[1,2],["altair","3"]]', 'null']) {
     localStorage.setItem('sluice.last-seen', text)
     const store = open()

@@ -1,24 +1,25 @@
 /**
- * When this window last showed the newest of a cluster, on that cluster's clock: what came later is news. `leftMs` is that of
- * the visit before this one and stays while the window is open, so that what is new does not vanish while it is read.
+ * Time at which this window last showed the newest sample of a cluster, on that cluster's clock: later events are new.
+ * `leftMs` is that of the previous visit and is fixed while the window is open, so that news does not vanish while it
+ * is read.
  */
 import { useLocalStorage } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 
 const KEY = 'sluice.last-seen'
-/** Clusters remembered; the longest unseen goes first. */
+/** Most clusters stored; the least recently seen is dropped. */
 const MOST = 50
-/** How often it is written down. */
+/** Shortest time between two writes, ms. */
 const EVERY_MS = 10_000
-/** A window that was away for less has not left. */
+/** Shorter absences are not counted as leaving, ms. */
 const AWAY_MS = 60_000
 
 type Seen = [cluster: string, atMs: number]
 const isSeen = (entry: unknown): entry is Seen =>
   Array.isArray(entry) && entry.length === 2 && typeof entry[0] === 'string' && Number.isFinite(entry[1])
 
-/** What is in the store of a browser may be anything. */
+/** Content of the browser's storage is not trusted. */
 function read(text: string): Seen[] {
   try {
     const all: unknown = JSON.parse(text)
@@ -37,7 +38,7 @@ export const useLastSeenStore = defineStore('last-seen', () => {
   const cluster = shallowRef<string | null>(null)
 
   let wasAway = false
-  /** The newest sample of a cluster is on screen. */
+  /** The newest sample of a cluster is shown. */
   function look(name: string, atMs: number): void {
     const before = seen.value.find(([n]) => n === name)?.[1]
     const hasLeft = before !== undefined && atMs - before > AWAY_MS && !(wasAway && cluster.value === name)
@@ -47,11 +48,11 @@ export const useLastSeenStore = defineStore('last-seen', () => {
     if (before !== undefined && Math.abs(atMs - before) < EVERY_MS) return
     seen.value = [[name, atMs] as Seen, ...seen.value.filter(([n]) => n !== name)].slice(0, MOST)
   }
-  /** Its past is on screen: whoever looks at that has not left. */
+  /** A recording is shown: that is not leaving. */
   function lookAway(): void {
     wasAway = true
   }
-  /** When the cluster on screen was last looked at before this visit; null: not known. */
+  /** End of the previous visit to the current cluster; null: unknown. */
   const leftMs = computed(() => (cluster.value === null ? null : (left.value.get(cluster.value) ?? null)))
   return { look, lookAway, leftMs }
 })

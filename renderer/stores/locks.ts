@@ -1,6 +1,6 @@
 /**
- * Locks in this window: plane, table, the resource and the moment that are looked at, the cursor inside it, and the
- * comparison of lock managers. Kept while another view is on screen.
+ * Locks view: plane, table, selected resource and time range, its cursor, and the comparison of lock managers. Kept
+ * while another view is shown.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -10,42 +10,47 @@ import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useSelectionStore } from './selection.ts'
 
-/** Lengths of a moment that can be chosen, ms. */
+/** Selectable lengths of the time range, ms. */
 export const spans = [5, 20, 60, 200, 1000] as const
 const managers: LockManagerName[] = ['seqdlm', 'datatype', 'lustre', 'basic']
-/** Two bursts of a checkpoint that comes every eight seconds. */
+/** Covers two bursts of a checkpoint every eight seconds, s. */
 const COMPARE_S = 10
 const NOT_COMPARED = 'The lock managers were not compared'
-/** Longest name of a selection that the contract takes. */
+/** Longest name of a selection in the contract. */
 const SELECTED_MAX = 300
 
 export const useLocksStore = defineStore('locks', () => {
-  const [connection, selection] = [useConnectionStore(), useSelectionStore()]
-  /** null: the first that the source has. */
+  const connection = useConnectionStore()
+  const selection = useSelectionStore()
+  /** null: the first of the source. */
   const plane = ref<LocksPlane | null>(null)
   const sort = ref<LocksSort>('waiting')
   const filter = ref('')
   /** Key of a resource, or a namespace; empty: the most contended. */
   const selected = ref('')
-  /** null: the peak of the queue of the last seconds. */
+  /** null: the peak of the queue in the last seconds. */
   const moment = shallowRef<Moment | null>(null)
-  /** null: as long as the longest queue needs to be seen whole. */
+  /** null: long enough to show the longest queue completely. */
   const spanMs = ref<number | null>(null)
-  /** Where the cursor stands, Unix ms; null: at the moment's longest queue. */
+  /** Position of the cursor, Unix ms; null: at the longest queue of the range. */
   const cursorAtMs = ref<number | null>(null)
   const middle = ref<'lanes' | 'messages' | 'values'>('lanes')
 
   const query = computed(() => ({
-    ...{ plane: plane.value, sort: sort.value, filter: filter.value, moment: moment.value, spanMs: spanMs.value },
+    plane: plane.value,
+    sort: sort.value,
+    filter: filter.value,
+    moment: moment.value,
+    spanMs: spanMs.value,
     selected: selected.value.length <= SELECTED_MAX ? selected.value : '',
   }))
 
-  /** Stays on a moment of a resource instead of following the peak of the queue. */
+  /** Pins a time range of a resource instead of following the peak of the queue. */
   function pin(resource: string, next: Moment): void {
     selected.value = resource
     moment.value = { endMs: next.endMs, spanMs: next.spanMs }
   }
-  /** Back to the peak of the last seconds. */
+  /** Follows the peak of the last seconds again. */
   function follow(): void {
     moment.value = null
     cursorAtMs.value = null
@@ -54,7 +59,10 @@ export const useLocksStore = defineStore('locks', () => {
     pin(resource, at)
     cursorAtMs.value = atMs
   }
-  /** Another length, around the same middle or around the cursor; shown is the moment on screen. null fits the longest queue. */
+  /**
+   * Changes the length, around the same center or the cursor; `shown` is the current range. null fits the longest
+   * queue.
+   */
   function setSpan(next: number | null, shown: Moment | null): void {
     spanMs.value = next
     if (next === null) follow()
@@ -76,7 +84,7 @@ export const useLocksStore = defineStore('locks', () => {
     selected.value = filter.value = ''
     follow()
   }
-  // Esc lets go of what was pinned, then of what was chosen.
+  // Esc clears the pinned range, then the selection.
   selection.$onAction(({ name }) => {
     if (name !== 'clear') return
     if (moment.value !== null) follow()
@@ -85,7 +93,7 @@ export const useLocksStore = defineStore('locks', () => {
 
   const comparison = shallowRef<LocksCompare | null>(null)
   const compareNotice = shallowRef<Notice | null>(null)
-  /** Wall ms at which the comparison that runs began. */
+  /** Start of the running comparison, wall ms. */
   const comparingSince = ref<number | null>(null)
   async function compare(): Promise<void> {
     if (comparingSince.value !== null) return
@@ -104,8 +112,24 @@ export const useLocksStore = defineStore('locks', () => {
   }
 
   return {
-    ...{ plane, sort, filter, selected, moment, spanMs, cursorAtMs, middle, query },
-    ...{ pin, follow, putCursor, setSpan, select, show },
-    ...{ comparison, compareNotice, comparingSince, compare },
+    plane,
+    sort,
+    filter,
+    selected,
+    moment,
+    spanMs,
+    cursorAtMs,
+    middle,
+    query,
+    pin,
+    follow,
+    putCursor,
+    setSpan,
+    select,
+    show,
+    comparison,
+    compareNotice,
+    comparingSince,
+    compare,
   }
 })

@@ -1,6 +1,6 @@
 /**
- * Metadata QoS in this window: which plane and scope it looks at, what is selected in the hierarchy, and the verb that
- * changes a controller. Kept while another view is on screen.
+ * Metadata view: plane and scope, selection in the hierarchy, and the request that changes a controller. Kept while
+ * another view is shown.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -11,15 +11,15 @@ import { noHost, refusal } from './refusal.ts'
 import { useSelectionStore } from './selection.ts'
 
 const NOT_CHANGED = 'The controller was not changed'
-/** Longest that a frame from before a change may still be on its way: a control cycle, a sample, a frame. */
+/** Longest delay of a frame from before a change: a control cycle, a sample, a frame; ms. */
 const UNDER_WAY_MS = 3000
-/** Longest name of a selection that the contract takes. */
+/** Longest name of a selection in the contract. */
 const SELECTED_MAX = 300
 
 type Settings = Omit<PadllChange, 'plane'>
 
-/** The frame with what the host has agreed to already in it. */
-export function withAgreed(frame: MetadataFrame, plane: PadllPlane, { limit, ...settings }: Settings): MetadataFrame {
+/** Applies settings accepted by the host to a frame that does not contain them yet. */
+export function withAccepted(frame: MetadataFrame, plane: PadllPlane, { limit, ...settings }: Settings): MetadataFrame {
   if (frame.plane !== plane) return frame
   const named = Object.fromEntries(Object.entries(settings).filter(([, v]) => v !== undefined))
   return {
@@ -30,28 +30,29 @@ export function withAgreed(frame: MetadataFrame, plane: PadllPlane, { limit, ...
 }
 
 export const useMetadataStore = defineStore('metadata', () => {
-  const [connection, selection] = [useConnectionStore(), useSelectionStore()]
-  /** null: the first that the source has. */
+  const connection = useConnectionStore()
+  const selection = useSelectionStore()
+  /** null: the first of the source. */
   const plane = ref<PadllPlane | null>(null)
-  /** Empty: the first that has a limit or a policy. */
+  /** Empty: the first with a limit or a policy. */
   const scope = ref('')
-  /** Of stages, channels and jobs. */
+  /** Filters stages, channels and jobs. */
   const filter = ref('')
-  /** Key of the row of the hierarchy whose channels are shown; empty: those of the selected job, else all. */
+  /** Key of the hierarchy row whose channels are shown; empty: those of the selected job, else all. */
   const row = ref('')
-  /** Keys of rows whose children are put away. */
+  /** Keys of collapsed rows. */
   const closed = shallowRef<ReadonlySet<string>>(new Set())
   const isEditorOpen = ref(false)
   const side = ref<'text' | 'form'>('text')
-  /** Why the last change was refused. */
+  /** Refusal of the last change. */
   const notice = shallowRef<Notice | null>(null)
 
-  /** What the channels are of. */
+  /** Entity whose channels are shown. */
   const selected = computed(() => {
     const name = row.value !== '' ? row.value : selection.jobId === null ? '' : `job:${selection.jobId}`
     return name.length <= SELECTED_MAX ? name : ''
   })
-  /** @param jobId  job of a stage: it becomes the selection of the window. */
+  /** @param jobId  job of a stage: becomes the window's selection. */
   function selectRow(key: string, jobId: string): void {
     row.value = key
     if (jobId !== '') selection.select(jobId)
@@ -65,7 +66,7 @@ export const useMetadataStore = defineStore('metadata', () => {
     row.value = ''
     selection.jobId = null
   }
-  // Esc ends every selection, this one too.
+  // Esc clears every selection, including this one.
   selection.$onAction(({ name }) => {
     if (name === 'clear') row.value = ''
   })
@@ -99,15 +100,30 @@ export const useMetadataStore = defineStore('metadata', () => {
       return false
     }
   }
-  /** A new frame has come: what was agreed to longer ago is in it, or has been undone since. */
+  /** Called for a new frame: changes accepted longer ago are in it, or have been reverted since. */
   function arrived(): void {
     if (agreed.value !== null && Date.now() > agreed.value.untilMs) agreed.value = null
   }
   const settled = (frame: MetadataFrame): MetadataFrame =>
-    agreed.value === null ? frame : withAgreed(frame, agreed.value.plane, agreed.value.settings)
+    agreed.value === null ? frame : withAccepted(frame, agreed.value.plane, agreed.value.settings)
 
   return {
-    ...{ plane, scope, filter, row, closed, isEditorOpen, side, notice, selected },
-    ...{ selectRow, selectJob, clear, setOpen, show, change, arrived, settled },
+    plane,
+    scope,
+    filter,
+    row,
+    closed,
+    isEditorOpen,
+    side,
+    notice,
+    selected,
+    selectRow,
+    selectJob,
+    clear,
+    setOpen,
+    show,
+    change,
+    arrived,
+    settled,
   }
 })

@@ -1,6 +1,6 @@
 /**
- * What an operator writes at an instant: a note in the event lane, a new incident, or a note in the notebook of one that is open.
- * All of it is kept with the history of the cluster or in the console's own folder; nothing is sent to a server.
+ * Note of the operator at an instant: in the event lane, as a new incident, or in an open incident. Stored with the
+ * history of the cluster or in the console's own folder; nothing is sent to a server.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -10,8 +10,9 @@ import { useIncidentsStore } from './incidents.ts'
 import { noHost, refusal } from './refusal.ts'
 import { useTimeStore } from './time.ts'
 
-const [NOTE_NOT_KEPT, NO_INSTANT] = ['The note was not kept', 'There is no sample yet that it could stand at']
-/** Longest note in the event lane, in a notebook, and longest title, characters. */
+const NOTE_NOT_KEPT = 'The note was not saved'
+const NO_INSTANT = 'No samples yet'
+/** Longest note in the event lane, in an incident, and longest title, characters. */
 export const NOTE_MOST = 2000
 export const NOTEBOOK_NOTE_MOST = 20_000
 export const TITLE_MOST = 200
@@ -19,14 +20,16 @@ export const TITLE_MOST = 200
 export type NoteWhere = 'note' | 'new' | 'add'
 
 export const useNoteStore = defineStore('note', () => {
-  const [time, connection, incidents] = [useTimeStore(), useConnectionStore(), useIncidentsStore()]
+  const time = useTimeStore()
+  const connection = useConnectionStore()
+  const incidents = useIncidentsStore()
   const isOpen = ref(false)
   const where = ref<NoteWhere>('note')
   const text = ref('')
   const title = ref('')
-  /** Where it will stand: the cursor when it was opened, so that it does not run away while it is written. */
+  /** Instant of the note: the cursor when the dialog was opened. */
   const atMs = ref<number | null>(null)
-  /** Notebook that can be added to, as it was when the dialog was opened. */
+  /** Incident that can be extended, as it was when the dialog was opened. */
   const joins = shallowRef<{ id: string; title: string } | null>(null)
   const notice = shallowRef<Notice | null>(null)
   const isSending = ref(false)
@@ -41,12 +44,12 @@ export const useNoteStore = defineStore('note', () => {
     isOpen.value = true
   }
   const most = computed(() => (where.value === 'note' ? NOTE_MOST : NOTEBOOK_NOTE_MOST))
-  /** Why it cannot be kept; null when it can. */
+  /** Reason why it cannot be saved; null if it can. */
   const fault = computed(() => {
     const length = text.value.trim().length
     if (where.value === 'note' && atMs.value === null) return NO_INSTANT
-    if (length > most.value) return `It has ${length} characters; ${most.value} are taken here`
-    return length === 0 && where.value !== 'new' ? 'There is nothing in it yet' : null
+    if (length > most.value) return `${length} characters; the limit is ${most.value}`
+    return length === 0 && where.value !== 'new' ? 'No text yet' : null
   })
 
   async function keepNote(words: string): Promise<boolean> {
@@ -74,7 +77,7 @@ export const useNoteStore = defineStore('note', () => {
       incidents.notice = null
       return false
     }
-    incidents.filed = { id, words: joined ? `Added to ${id}` : `${id} was opened` }
+    incidents.filed = { id, words: joined ? `Added to ${id}` : `${id} created` }
     incidents.choose(id)
     return true
   }
@@ -90,7 +93,7 @@ export const useNoteStore = defineStore('note', () => {
       isSending.value = false
     }
   }
-  /** Another source: what was being written is about the one before. */
+  /** Another source: the draft was about the previous one. */
   function reset(): void {
     isOpen.value = false
     text.value = title.value = ''

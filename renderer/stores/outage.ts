@@ -1,6 +1,6 @@
 /**
- * Whether what is on screen can be reached: the line from this window to its host, and the servers of a live cluster. What was
- * read before stays; whoever wants to go on with it puts the words on the outage away until it is over.
+ * Outages: connection from this window to its host, and to the servers of a live cluster. Data read before stays; the
+ * operator can hide the message until the outage is over.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, watch } from 'vue'
@@ -9,26 +9,26 @@ import { useConnectionStore } from './connection.ts'
 import { useConnectionsStore } from './connections.ts'
 import { useSourceStore } from './source.ts'
 
-/** Pauses of this window's own line: app/connect.ts. */
+/** Retry delays of this window's own connection: app/connect.ts. */
 const LINE_RETRY = { baseMs: 500, mostMs: 10_000 } as const
 
 export interface Outage {
   readonly of: 'host' | 'cluster'
-  /** What is not reached. */
+  /** Name of the unreachable host or cluster. */
   readonly name: string
-  /** Who says so; empty for the line to the host. */
+  /** Server that reports the error; empty for the connection to the host. */
   readonly host: string
-  /** Others of which the same holds. */
+  /** Number of other servers with the same state. */
   readonly others: number
   readonly why: string
   readonly code: string
   readonly retry: { readonly attempt: number; readonly baseMs: number; readonly mostMs: number } | null
-  /** When it is tried again by itself; null: now, or not at all. */
+  /** Time of the next automatic retry; null: now, or none. */
   readonly retryAtMs: number | null
   readonly isTrying: boolean
 }
 
-/** Of servers that are tried again, the one that is next. */
+/** Server with the earliest retry. */
 const nextOf = (servers: readonly ServerCard[]): ServerCard | undefined =>
   servers.reduce<ServerCard | undefined>(
     (soonest, s) =>
@@ -36,27 +36,31 @@ const nextOf = (servers: readonly ServerCard[]): ServerCard | undefined =>
     undefined,
   )
 
-/** Of what is not reached, and that nothing is lost by it. */
-const offWords = (name: string): string => `There is no connection to ${name}. What is typed and staged stays.`
+/** Message for disabled actions: names the outage and says that nothing is lost. */
+const offWords = (name: string): string => `No connection to ${name}. Input and staged changes are kept.`
 
 export const useOutageStore = defineStore('outage', () => {
-  const [connection, connections, source] = [useConnectionStore(), useConnectionsStore(), useSourceStore()]
+  const connection = useConnectionStore()
+  const connections = useConnectionsStore()
+  const source = useSourceStore()
   const isAway = ref(false)
-  /** Last schedule that a server told: while it tries, it tells none. */
+  /** Last reported retry schedule: none is reported during an attempt. */
   let last: Outage['retry'] = null
 
   const outage = computed<Outage | null>(() => {
-    // Before there was a first sample there is nothing that could be kept.
+    // Before the first sample there is no data to keep.
     if (source.frame?.atMs == null) return null
     if (connection.isLost)
       return {
-        ...{ of: 'host', name: 'the host', host: '', others: 0 },
+        of: 'host',
+        name: 'the host',
+        host: '',
+        others: 0,
         code: connection.needsAddress ? 'NO_KEY' : 'HOST_LOST',
-        why: connection.needsAddress
-          ? 'This tab has no key to the console'
-          : 'the line of this window to the program that reads the servers ended',
+        why: connection.needsAddress ? 'This tab has no key to the console' : 'Lost connection to the Sluice host',
         retry: connection.retryAtMs === null ? null : { attempt: connection.attempt, ...LINE_RETRY },
-        ...{ retryAtMs: connection.retryAtMs, isTrying: false },
+        retryAtMs: connection.retryAtMs,
+        isTrying: false,
       }
     const card = source.frame.source.kind === 'LIVE' ? connections.onScreen : null
     if (!card || card.servers.length === 0 || card.servers.some((s) => s.state === 'connected')) return null
@@ -64,17 +68,22 @@ export const useOutageStore = defineStore('outage', () => {
     const told = next ?? card.servers.find((s) => s.state !== 'idle') ?? card.servers[0]
     const isTrying = !next && card.servers.some((s) => s.state === 'connecting')
     return {
-      ...{ of: 'cluster', name: card.name, host: told?.host ?? '', others: card.servers.length - 1 },
-      ...{ why: told?.text ?? '', code: told?.code ?? 'NOT_CONNECTED' },
+      of: 'cluster',
+      name: card.name,
+      host: told?.host ?? '',
+      others: card.servers.length - 1,
+      why: told?.text ?? '',
+      code: told?.code ?? 'NOT_CONNECTED',
       retry: next?.retry ?? (isTrying ? last : null),
-      ...{ retryAtMs: next?.retryAtMs ?? null, isTrying },
+      retryAtMs: next?.retryAtMs ?? null,
+      isTrying,
     }
   })
   watch(
     () => outage.value?.retry,
     (retry) => (last = retry ?? last),
   )
-  /** One that is over is told anew when it comes again. */
+  /** A new outage is shown again, even if the previous one was hidden. */
   watch(
     () => (outage.value === null ? '' : `${outage.value.of} ${outage.value.name}`),
     () => {
@@ -88,11 +97,11 @@ export const useOutageStore = defineStore('outage', () => {
     if (now?.of === 'host') connection.retryNow()
     else if (now) void connections.connect(now.name)
   }
-  /** Why the host cannot be asked for anything; null: it can. */
+  /** Reason why no request can be sent to the host; null if it can. */
   const hostOff = computed(() => (connection.isLost ? offWords('the host') : null))
-  /** Why nothing can be sent to a server now; null: it can. */
+  /** Reason why nothing can be sent to a server; null if it can. */
   const off = computed(() => hostOff.value ?? (outage.value === null ? null : offWords(outage.value.name)))
-  /** Why nothing of what is on screen can be changed or staged; null: it can. What was typed or drafted stays. */
+  /** Reason why nothing can be changed or staged; null if it can. Drafts are kept. */
   const changeOff = computed(() => source.off ?? off.value)
   const workOffline = (): void => void (isAway.value = true)
   const tell = (): void => void (isAway.value = false)

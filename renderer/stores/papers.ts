@@ -1,6 +1,6 @@
 /**
- * The papers' experiments in this window: which is on the page, what runs, and the results of this session. The run belongs
- * to the window, not to the page: another view may be looked at meanwhile.
+ * Paper experiments: the selected one, the running one, and the results of this session. A run belongs to the window:
+ * other views can be shown meanwhile.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -12,11 +12,11 @@ import { noHost, refusal } from './refusal.ts'
 export interface PapersRun {
   readonly experiment: string
   readonly seeds: readonly number[]
-  /** null until its thread has begun. */
+  /** null until its thread has started. */
   readonly progress: PapersProgress | null
 }
 
-/** How the last run of an experiment ended, if not with a result. */
+/** End of the last run of an experiment without a result. */
 export type PapersEnd =
   | { readonly kind: 'cancelled'; readonly progress: PapersProgress | null }
   | { readonly kind: 'failed'; readonly notice: Notice }
@@ -26,12 +26,12 @@ const NOT_RUN = 'The experiment was not run'
 export const usePapersStore = defineStore('papers', () => {
   const connection = useConnectionStore()
   const experiments = shallowRef<readonly PaperExperiment[]>([])
-  /** Why there is no list. */
+  /** Reason why the list is missing. */
   const listNotice = shallowRef<Notice | null>(null)
   const chosenId = ref('')
   const chosen = computed(() => experiments.value.find(({ id }) => id === chosenId.value) ?? experiments.value[0])
   const seedsText = ref('1-5')
-  /** By experiment; kept while the window is open. */
+  /** Results by experiment; kept while the window is open. */
   const results = shallowRef<ReadonlyMap<string, PapersResult>>(new Map())
   const ends = shallowRef<ReadonlyMap<string, PapersEnd>>(new Map())
   const running = shallowRef<PapersRun | null>(null)
@@ -43,11 +43,11 @@ export const usePapersStore = defineStore('papers', () => {
       experiments.value = (await connection.host.api.papers.list()).experiments
       listNotice.value = null
     } catch (error) {
-      listNotice.value = refusal('The experiments are not listed', error)
+      listNotice.value = refusal('The experiments were not loaded', error)
     }
   }
 
-  /** Chooses the experiment `by` places further down the list; the ends stay. */
+  /** Selects the experiment `by` places further down the list, clamped to the ends. */
   function step(by: number): void {
     const at = experiments.value.findIndex(({ id }) => id === chosen.value?.id)
     const next = experiments.value[Math.max(0, Math.min(experiments.value.length - 1, at + by))]
@@ -75,7 +75,7 @@ export const usePapersStore = defineStore('papers', () => {
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why: 'the host ended it without a result' } }
   }
 
-  /** Runs one experiment; its result, or why there is none, stands here afterwards. */
+  /** Runs one experiment and stores its result or failure. */
   async function run(experiment: string, seeds: readonly number[]): Promise<void> {
     if (running.value !== null) return
     const { signal } = (abort = new AbortController())

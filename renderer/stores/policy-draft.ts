@@ -1,6 +1,6 @@
 /**
- * The policy text that is being edited. The text is the one truth; the form reads and writes its lines. The host is asked
- * about it shortly after the last key, and of its answers only the one to the newest question counts. A draft outlives the
+ * Draft of the policy text. The text is authoritative; the form reads and edits its lines. It is checked by the host
+ * shortly after the last key press, and only the response to the newest request counts. A draft survives closing the
  * view, a refusal and a change of plane; only applying or discarding ends it.
  */
 import { defineStore } from 'pinia'
@@ -19,31 +19,32 @@ const NOT_APPLIED = 'The policies were not applied'
 export interface PolicyDraft {
   readonly plane: PadllPlane
   readonly text: string
-  /** The text in force when the draft was begun. */
+  /** Text in force when the draft was started. */
   readonly base: string
   readonly isTouched: boolean
 }
 
 export const usePolicyDraftStore = defineStore('policy-draft', () => {
-  const [connection, undo] = [useConnectionStore(), useUndoStore()]
+  const connection = useConnectionStore()
+  const undo = useUndoStore()
   const draft = shallowRef<PolicyDraft | null>(null)
-  /** Drafts of the plane that is not shown. */
+  /** Drafts of planes that are not shown. */
   const kept = new Map<PadllPlane, PolicyDraft>()
-  /** The newest answer, and the text it is about. */
+  /** Newest result of a check, and the text it applies to. */
   const check = shallowRef<PoliciesCheck | null>(null)
   const checkedText = ref('')
   const notice = shallowRef<Notice | null>(null)
   const isChecking = ref(false)
   const isApplying = ref(false)
-  /** The text in force, as the last frame had it. */
+  /** Text in force in the last frame. */
   const inForce = ref<string | null>(null)
-  /** Texts that were put in force from here: what is said of it goes with the next edit. */
+  /** Number of texts applied from here; reset by the next edit, which hides the message. */
   const applied = ref(0)
 
   const isFresh = computed(() => check.value !== null && !isChecking.value && checkedText.value === draft.value?.text)
   const errors = computed(() => check.value?.faults.filter((f) => f.severity === 'error').length ?? 0)
   const isSame = computed(() => check.value?.diff.every(({ op }) => op === 'keep') ?? true)
-  /** Somebody else has put another text in force since this draft was begun. */
+  /** The text in force was changed elsewhere since this draft was started. */
   const isOvertaken = computed(
     () => draft.value?.isTouched === true && inForce.value !== null && inForce.value !== draft.value.base,
   )
@@ -87,7 +88,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
       notice.value = {
         code: 'TOO_LONG',
         what: NOT_CHECKED,
-        why: `the text has ${formatNumber(length)} characters, the most is ${formatNumber(POLICIES_MAX)}`,
+        why: `the text has ${formatNumber(length)} characters, the limit is ${formatNumber(POLICIES_MAX)}`,
       }
       return
     }
@@ -102,7 +103,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     ask(0)
   }
 
-  /** Opens the draft of a plane: the one that was left, else the text in force. */
+  /** Opens the draft of a plane: the stored one, else the text in force. */
   function open(plane: PadllPlane, text: string): void {
     if (draft.value?.plane === plane) return
     if (draft.value?.isTouched) kept.set(draft.value.plane, draft.value)
@@ -111,7 +112,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     kept.delete(plane)
     begin(left ?? { plane, text, base: text, isTouched: false })
   }
-  /** Another text is in force: an untouched draft becomes it, a touched one is compared with it anew. */
+  /** The text in force has changed: an unedited draft takes it over, an edited one is compared with it again. */
   function follow(plane: PadllPlane, text: string): void {
     const now = draft.value
     if (now === null || now.plane !== plane || text === inForce.value) return
@@ -126,7 +127,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     applied.value = 0
     ask()
   }
-  /** Nothing is being written: the drafts were of another source. */
+  /** Drops all drafts: they were for another source. */
   function reset(): void {
     asked++
     clearTimeout(timer)
@@ -134,7 +135,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     draft.value = check.value = notice.value = inForce.value = null
     isChecking.value = false
   }
-  /** A text that stood in the draft, by undo: the draft of another plane is not touched. */
+  /** Restores a text of the draft, for undo; the draft of another plane is not changed. */
   function put(plane: PadllPlane, text: string): boolean {
     if (draft.value?.plane !== plane) return false
     edit(text)
@@ -145,17 +146,23 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     const { plane, text: written, isTouched } = draft.value
     if (isTouched) {
       undo.push({
-        ...{ room: 'policies', words: 'discarding of the policies that were written' },
-        ...{ undo: () => put(plane, written), redo: () => draft.value?.plane === plane && (discard(), true) },
+        room: 'policies',
+        words: 'discard of the policy draft',
+        undo: () => put(plane, written),
+        redo: () => draft.value?.plane === plane && (discard(), true),
       })
     }
     const text = inForce.value ?? draft.value.base
     begin({ plane: draft.value.plane, text, base: text, isTouched: false })
   }
 
-  /** Puts the checked text in force. What failed stays in the editor, with the host's words. @param typed  its target. */
+  /**
+   * Applies the checked text. On failure the text stays in the editor, with the host's message. @param typed
+   * confirmation.
+   */
   async function apply(typed: string): Promise<boolean> {
-    const [now, answer] = [draft.value, check.value]
+    const now = draft.value
+    const answer = check.value
     if (!canApply.value || now === null || answer === null) return false
     if (connection.host === null) {
       notice.value = noHost(NOT_APPLIED)
@@ -167,8 +174,8 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     try {
       await host.api.padll.apply({ plane: now.plane, text: now.text, planId: answer.planId, typed })
       applied.value++
-      undo.committed('The policies were put in force')
-      // What was typed while it was on its way stays a draft.
+      undo.committed('Policies applied')
+      // Input typed during the request stays a draft.
       if (draft.value === now) draft.value = { ...now, base: now.text, isTouched: false }
       else if (draft.value !== null) draft.value = { ...draft.value, base: now.text }
       ask(0)
@@ -179,9 +186,9 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
           ? refusal(NOT_APPLIED, error)
           : {
               code: 'APPLY_UNKNOWN',
-              what: 'The line to the host broke while the policies were on their way',
+              what: 'Lost connection to the host while applying the policies',
               unaffected: 'the draft',
-              next: 'The text in force shows whether they arrived.',
+              next: 'Check whether the text in force has changed.',
             }
       ask(0)
       return false
@@ -189,7 +196,7 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
       isApplying.value = false
     }
   }
-  /** Asks again about the same text: jobs come and go. */
+  /** Checks the same text again: jobs come and go. */
   const recheck = (): void => {
     if (isFresh.value && !isApplying.value) ask(0, true)
   }
@@ -202,7 +209,26 @@ export const usePolicyDraftStore = defineStore('policy-draft', () => {
     },
   )
   return {
-    ...{ draft, check, checkedText, notice, isChecking, isApplying, isFresh, isSame, isOvertaken, canApply, errors },
-    ...{ inForce, applied, open, follow, edit, put, reset, discard, apply, recheck },
+    draft,
+    check,
+    checkedText,
+    notice,
+    isChecking,
+    isApplying,
+    isFresh,
+    isSame,
+    isOvertaken,
+    canApply,
+    errors,
+    inForce,
+    applied,
+    open,
+    follow,
+    edit,
+    put,
+    reset,
+    discard,
+    apply,
+    recheck,
   }
 })

@@ -1,6 +1,6 @@
 /**
- * What could be done about one job, before anything is drafted: its static cap at entitlement, tried against the live jobs by
- * the host. Nothing is staged or sent from here.
+ * Proposed limits for one job, before anything is drafted: its static cap at entitlement, tested by the host against
+ * the live jobs. Nothing is staged or sent from here.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -9,33 +9,36 @@ import type { RuleCheck, RuleForm } from '#core/api/rule-edits.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 
-/** Longest name that servers take. */
+/** Longest rule name of the servers. */
 const NAME_MAX = 15
-/** Part of what a job does now that a cap leaves it where its entitlement is not known. */
+/** Fraction of the current rate used as cap if the entitlement is unknown. */
 const LEAVES = 0.5
-const NOT_TRIED = 'The cap was not tried against the live jobs'
+const NOT_TRIED = 'The cap was not tested against the live jobs'
 
 /** `cap_4690` of `4690.python.u1021`. */
 export const limitName = (jobId: string): string =>
   `cap_${jobId.split('.')[0] ?? ''}`.replace(/[^A-Za-z0-9_]/g, '_').slice(0, NAME_MAX)
-/** Ids that a condition cannot carry are written by hand. */
+/** Ids that a condition cannot contain have to be written manually. */
 export const isWritable = (jobId: string): boolean => jobId !== '' && !/[\s{}&,]/.test(jobId)
 
 export interface Cap {
-  /** RPC/s of the job in all that the cap is meant to leave. */
+  /** RPC/s that the cap leaves the job in total. */
   readonly rpcs: number
-  /** Whether that is its entitlement, by the nodes it has; else half of what it does. */
+  /** True if the cap is the entitlement by nodes; else half of the current rate. */
   readonly isEntitled: boolean
 }
 
-/** What the job's nodes entitle it to of what its targets serve; where no ledger says so, half of what it does now. null: that is not measured. */
+/**
+ * Cap of a job: the share of its targets' served rate that its nodes entitle it to; half of its current rate if no
+ * ledger has that. null: not measured.
+ */
 export function capOf(frame: Pick<JobFrame, 'rpcs' | 'share' | 'entitled'>): Cap | null {
   const { rpcs, share, entitled } = frame
   if (rpcs === null) return null
   const isEntitled = share !== null && entitled !== null && share > 0
   return { rpcs: Math.max(1, isEntitled ? (rpcs / share) * entitled : rpcs * LEAVES), isEntitled }
 }
-/** A rate is given to each class: so many classes together make the cap. */
+/** Each class has its own bucket, so the cap is divided by the number of classes. */
 export const ratePerClass = (cap: Cap, classes: number): number =>
   Math.max(1, Math.round(cap.rpcs / Math.max(1, classes)))
 
@@ -57,12 +60,19 @@ export const useProposeStore = defineStore('propose', () => {
     jobId.value = null
   }
   const formOf = (id: string, rate: number): RuleForm => ({
-    ...{ verb: 'start', name: limitName(id), conditions: `jobid={${id}}`, rate: String(rate), rank: '' },
-    ...{ realtime: false, queue: 'reg' },
+    verb: 'start',
+    name: limitName(id),
+    conditions: `jobid={${id}}`,
+    rate: String(rate),
+    rank: '',
+    realtime: false,
+    queue: 'reg',
   })
-  /** Tries the cap: first how many classes the job makes, then the rate that this comes to. */
+  /** Tests the cap: first to get the number of classes of the job, then with the resulting rate. */
   async function tryCap(cap: Cap): Promise<void> {
-    const [mine, id, host] = [++asked, jobId.value, connection.host]
+    const mine = ++asked
+    const id = jobId.value
+    const host = connection.host
     if (id === null || !isWritable(id)) return
     if (host === null) {
       notice.value = noHost(NOT_TRIED)

@@ -8,7 +8,7 @@ import { useRuleDraftStore } from './rule-draft.ts'
 
 type Question = { service: string; draft: { text: string } | { form: RuleForm } }
 
-/** A host whose answers come when the test says so. */
+/** Host whose responses are released by the test. */
 function fakeHost() {
   const asked: { question: Question; answer: (check: RuleCheck) => Promise<void> }[] = []
   const staged: unknown[] = []
@@ -35,7 +35,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers())
 
 describe('the draft of a rule', () => {
-  it('asks once for a burst of keys, with the side that was edited last', async () => {
+  it('sends one check per burst of keys, with the side edited last', async () => {
     const { asked } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
@@ -51,7 +51,7 @@ describe('the draft of a rule', () => {
     expect(asked.at(-1)?.question).toEqual({ service: 'ost_io', draft: { text: 'reg start a jobid={x} rate=5' } })
   })
 
-  it('fills the form from a text without touching the text, and the text from a form', async () => {
+  it('fills the form from the text without changing the text, and vice versa', async () => {
     const { last } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
@@ -68,7 +68,7 @@ describe('the draft of a rule', () => {
     expect([store.draft?.text, store.sentAs]).toEqual(['reg start hog4690 jobid={4690.*} rate=99', null])
   })
 
-  it('drops an answer that a newer edit has overtaken', async () => {
+  it('drops a response superseded by a newer edit', async () => {
     const { asked } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
@@ -85,7 +85,7 @@ describe('the draft of a rule', () => {
     expect([store.draft, store.check]).toEqual([null, null])
   })
 
-  it('shows a pasted line of 2013 in the form that servers take today', async () => {
+  it('converts a pasted line of 2013 to the current syntax', async () => {
     const { last } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', text: 'start loginnode {192.168.1.1@tcp} 100' })
@@ -97,7 +97,7 @@ describe('the draft of a rule', () => {
     expect(store.draft?.form.conditions).toBe('nid={192.168.1.1@tcp}')
   })
 
-  it('stages nothing that has a fault, waits for the answer to the last key, and sends what it replaces', async () => {
+  it('does not stage a faulty draft, waits for the last check, and sends the replaced id', async () => {
     const { asked, staged } = fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm(), replaces: 's1', terms: { expiresS: 300 } })
@@ -117,14 +117,16 @@ describe('the draft of a rule', () => {
     expect(await done).toBe('s9')
     expect(staged).toEqual([
       {
-        ...{ service: 'ost_io', form: ruleForm(), replaces: 's1' },
+        service: 'ost_io',
+        form: ruleForm(),
+        replaces: 's1',
         terms: { expiresS: 300, reason: 'ticket HPC-2291' },
       },
     ])
     expect(store.draft).toBeNull()
   })
 
-  it('leaves an edited draft only with the word of the operator', async () => {
+  it('discards an edited draft only after confirmation', async () => {
     fakeHost()
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
@@ -140,7 +142,7 @@ describe('the draft of a rule', () => {
     expect([store.draft?.form.name, store.draft?.service]).toEqual(['c', 'mdt'])
   })
 
-  it('says that there is no host, and asks again when there is one', async () => {
+  it('reports a missing host, and checks again when there is one', async () => {
     const store = useRuleDraftStore()
     store.open({ service: 'ost_io', form: ruleForm() })
     await vi.advanceTimersByTimeAsync(0)

@@ -1,7 +1,7 @@
 /**
- * The one rule that is being edited: as a form and as the text that is written, whichever was touched last being the truth.
- * The host is asked about it 120 ms after the last key; of its answers only the one to the newest question counts, and it
- * fills the side that is not being typed in. The draft outlives the view, and nothing of it reaches a server.
+ * Draft of one rule, as a form and as text; the side edited last is authoritative. It is checked by the host 120 ms
+ * after the last key press; only the response to the newest request counts, and it fills the other side. The draft
+ * survives closing the view, and nothing of it reaches a server.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
@@ -12,7 +12,7 @@ import { noHost, refusal } from './refusal.ts'
 import { useStagedEditsStore } from './staged-edits.ts'
 
 const DEBOUNCE_MS = 120
-/** Half an hour: long enough to see whether it helps, short enough to be forgotten without harm. */
+/** Half an hour: long enough to see an effect, short enough to be forgotten without harm. */
 export const USUAL_EXPIRY_S = 1800
 
 export interface Terms {
@@ -21,22 +21,22 @@ export interface Terms {
 }
 export interface Draft {
   readonly service: ServiceName
-  /** Staged change that it takes the place of. */
+  /** Staged change that it replaces. */
   readonly replaces?: string | undefined
-  /** Rates that stand on the servers, for a change. */
+  /** Current rates on the servers, for a change. */
   readonly rateNow?: { readonly min: number; readonly max: number } | undefined
   readonly form: RuleForm
   readonly text: string
   readonly terms: Terms
-  /** The side that was edited last. */
+  /** Side edited last. */
   readonly side: 'form' | 'text'
   readonly isTouched: boolean
 }
-/** What a draft is opened with. */
+/** Initial values of a draft. */
 export interface Opening {
   readonly service: ServiceName
   readonly form?: Partial<RuleForm>
-  /** A pasted line; it wins over the form. */
+  /** Pasted line; takes precedence over the form. */
   readonly text?: string
   readonly terms?: Partial<Terms>
   readonly replaces?: string | undefined
@@ -45,7 +45,13 @@ export interface Opening {
 
 const NOT_STAGED = 'The change was not staged'
 const EMPTY: RuleForm = {
-  ...{ verb: 'start', name: '', conditions: '', rate: '', rank: '', realtime: false, queue: 'reg' },
+  verb: 'start',
+  name: '',
+  conditions: '',
+  rate: '',
+  rank: '',
+  realtime: false,
+  queue: 'reg',
 }
 export const parameters: Readonly<Record<ServiceName, string>> = {
   ost_io: 'ost.OSS.ost_io.nrs_tbf_rule',
@@ -54,31 +60,32 @@ export const parameters: Readonly<Record<ServiceName, string>> = {
 }
 
 export const useRuleDraftStore = defineStore('rule-draft', () => {
-  const [connection, edits] = [useConnectionStore(), useStagedEditsStore()]
+  const connection = useConnectionStore()
+  const edits = useStagedEditsStore()
   const draft = shallowRef<Draft | null>(null)
-  /** The newest answer; of an older text while `isChecking`. */
+  /** Newest result of a check; for an older text while `isChecking`. */
   const check = shallowRef<RuleCheck | null>(null)
-  /** Why the host did not check or stage it. */
+  /** Reason why the host did not check or stage it. */
   const notice = shallowRef<Notice | null>(null)
   const isChecking = ref(false)
-  /** Whether `check` is the answer to the draft as it is. */
+  /** True if `check` is for the current draft. */
   const isFresh = ref(false)
   const isStaging = ref(false)
-  /** Set when staging was tried with faults: from then on also what is merely missing is marked. */
+  /** Set after an attempt to stage with faults: from then on missing fields are marked, too. */
   const wasTried = ref(false)
-  /** The change that was staged last from here. */
+  /** Change that was last staged from here. */
   const stagedId = ref<string | null>(null)
-  /** Another draft that waits for the word on this one. */
+  /** Another draft, waiting for the decision about this one. */
   const waiting = shallowRef<Opening | null>(null)
 
   let asked = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** Ends with the newest question's answer, or as soon as there is a newer question. */
+  /** Resolves with the newest response, or as soon as there is a newer request. */
   let settled: Promise<void> = Promise.resolve()
   let release = (): void => undefined
-  /** A pasted text is replaced by what it means; a typed one stays as it is typed. */
+  /** A pasted text is replaced by its normalized form; a typed one is kept. */
   let isPasted = false
-  /** Counts drafts, so that an answer knows whether its own is still open, and the editor begins anew with each. */
+  /** Counts drafts, so that a response can be matched to its draft, and the editor is reset for each. */
   const openings = ref(0)
 
   function apply(answer: RuleCheck): void {
@@ -143,7 +150,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     }
     ask(0)
   }
-  /** Opens a draft; an edited one is only left with the operator's word (`leave`, `stay`). */
+  /** Opens a draft; an edited one is only discarded after confirmation (`leave`, `stay`). */
   function open(opening: Opening): void {
     if (draft.value?.isTouched) waiting.value = opening
     else start(opening)
@@ -163,7 +170,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     isPasted = false
     ask()
   }
-  /** @param pasted  the text may be any line of lctl, also of 2013: the host's reading of it takes its place. */
+  /** @param pasted  the text may be any lctl line, also in the syntax of 2013: it is replaced by the host's reading. */
   function editText(text: string, pasted = false): void {
     if (draft.value === null) return
     draft.value = { ...draft.value, text, side: 'text', isTouched: true }
@@ -173,12 +180,12 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
   function editTerms(patch: Partial<Terms>): void {
     if (draft.value) draft.value = { ...draft.value, terms: { ...draft.value.terms, ...patch }, isTouched: true }
   }
-  /** What is sent where it differs from what was typed, as with one blank too many; null where it is the same. */
+  /** Text sent if it differs from what was typed, for example by a blank; null if equal. */
   const sentAs = computed(() => {
     const answered = isFresh.value ? check.value?.text : undefined
     return answered === undefined || answered === draft.value?.text ? null : answered
   })
-  /** The text's field was left: it then shows what is sent. */
+  /** On blur, the text field shows what is sent. */
   function tidyText(): void {
     if (draft.value && sentAs.value !== null) draft.value = { ...draft.value, text: sentAs.value }
   }
@@ -186,7 +193,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
   /**
    * Stages the draft and closes it.
    *
-   * @returns  the id of the staged change; null when it has faults or the host refused, which `check` or `notice` then say.
+   * @returns  the id of the staged change; null if it has faults or was refused, see `check` and `notice`.
    */
   async function stage(): Promise<string | null> {
     if (isStaging.value || draft.value === null) return null
@@ -206,7 +213,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
       const { service, form, terms, replaces } = now
       const id = await edits.stage({ service, form, terms, replaces })
       stagedId.value = id
-      // What was typed while it was on its way is not thrown away with it.
+      // Input typed during the request is kept.
       if (draft.value === now) end()
       else if (draft.value !== null) draft.value = { ...draft.value, replaces: id }
       return id
@@ -218,7 +225,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     }
   }
 
-  /** Asks again about the same draft: jobs come and go. */
+  /** Checks the same draft again: jobs come and go. */
   const recheck = (): void => {
     if (draft.value && !isChecking.value && !isStaging.value) ask(0)
   }
@@ -227,7 +234,26 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
     (host) => host && draft.value && ask(0),
   )
   return {
-    ...{ draft, check, notice, isChecking, isFresh, isStaging, wasTried, waiting, sentAs, openings, stagedId },
-    ...{ open, leave, stay, cancel: end, editForm, editText, editTerms, tidyText, stage, recheck },
+    draft,
+    check,
+    notice,
+    isChecking,
+    isFresh,
+    isStaging,
+    wasTried,
+    waiting,
+    sentAs,
+    openings,
+    stagedId,
+    open,
+    leave,
+    stay,
+    cancel: end,
+    editForm,
+    editText,
+    editTerms,
+    tidyText,
+    stage,
+    recheck,
   }
 })

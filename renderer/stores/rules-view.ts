@@ -1,4 +1,4 @@
-/** What the Rules view stands on and what floats over it; kept while another view is on screen. */
+/** State of the Rules view and of its overlays; kept while another view is shown. */
 import { defineStore } from 'pinia'
 import { ref, watch } from 'vue'
 import type { ServiceName } from '#core/api/rule-edits.ts'
@@ -8,19 +8,19 @@ export const useRulesViewStore = defineStore('rules-view', () => {
   /** Empty = all nodes, merged. */
   const node = ref('')
   const queue = ref<'reg' | 'hp'>('reg')
-  /** Rule that was chosen elsewhere, by its name, until the list has brought it into view. */
+  /** Name of a rule selected elsewhere, until the list has scrolled to it. */
   const sought = ref('')
-  /** Hides rows of the list, nothing of what is staged. */
+  /** Filters the rows of the list, not the staged changes. */
   const filter = ref('')
   const tab = ref<'staged' | 'plans'>('plans')
   const isUndoOpen = ref(false)
   const isReviewOpen = ref(false)
-  /** The drawer over the list, where the window has no room for it beside the list. */
+  /** Drawer over the list, if the window is too narrow for it beside the list. */
   const isDrawerOver = ref(false)
 
-  // A rule that was chosen elsewhere is meant to be seen.
+  // A rule selected elsewhere must be visible: clears the filter if necessary.
   watch(sought, (name) => name !== '' && (filter.value = ''), { flush: 'sync' })
-  /** Services have servers of their own, so the choice of a node ends with it. */
+  /** Each service has its own servers, so the selected node is cleared. */
   function show(next: ServiceName): void {
     if (next !== service.value) node.value = ''
     service.value = next

@@ -1,4 +1,4 @@
-/** How far the model is from a stretch of history: asked of the host, kept while the window is open. */
+/** Deviation of the model from a range of history: computed by the host, kept while the window is open. */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
@@ -8,16 +8,16 @@ import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 import type { Workload } from './sandbox.ts'
 
-const NOT_DONE = 'The model was not compared with what was recorded'
-const UNAFFECTED = 'the record, the cluster and the scenario'
+const NOT_DONE = 'The model was not compared with the recording'
+const UNAFFECTED = 'the recording, the cluster and the scenario'
 
 export const useSandboxCalibrationStore = defineStore('sandbox-calibration', () => {
   const connection = useConnectionStore()
   const result = shallowRef<Calibration | null>(null)
   const notice = shallowRef<Notice | null>(null)
-  /** Wall ms at which the one that runs began. */
+  /** Start of the running calibration, wall ms. */
   const since = ref<number | null>(null)
-  /** Seeds that were run; null before the host has said. */
+  /** Completed seeds; null before the first report. */
   const progress = shallowRef<{ readonly done: number; readonly of: number } | null>(null)
   const wasCancelled = ref(false)
   let abort: AbortController | null = null

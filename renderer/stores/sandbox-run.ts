@@ -1,6 +1,6 @@
 /**
- * Runs of the sandbox: how they are asked for, the one that goes on, the last result and what is done with it. A run belongs
- * to the window: another view may be looked at meanwhile.
+ * Runs of the sandbox: start, progress, last result and its use. A run belongs to the window: other views can be shown
+ * meanwhile.
  */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef, watch } from 'vue'
@@ -17,7 +17,7 @@ type Progress = Extract<RunEvent, { kind: 'progress' }>
 export type RunEnd =
   | { readonly kind: 'cancelled'; readonly progress: Progress | null }
   | { readonly kind: 'failed'; readonly notice: Notice }
-/** A result with the variants as they were run. */
+/** Result with its variants. */
 export interface Outcome {
   readonly result: RunResult
   readonly ran: readonly VariantEntry[]
@@ -27,20 +27,23 @@ export interface Outcome {
 
 const NOT_RUN = 'The variants were not run'
 const UNAFFECTED = 'the cluster, its rules and the scenario'
-/** Longest verdict that goes with a staged change. */
+/** Longest verdict stored with a staged change. */
 const VERDICT_MAX = 500
 
-/** The verdict as one sentence. */
+/** Verdict as one sentence. */
 export const sentence = ({ verdict }: RunResult): string => verdict.parts.map((part) => part.text).join('')
 
 export const useSandboxRunStore = defineStore('sandbox-run', () => {
-  const [connection, source, outages] = [useConnectionStore(), useSourceStore(), useOutageStore()]
-  const [sandbox, variants] = [useSandboxStore(), useSandboxVariantsStore()]
+  const connection = useConnectionStore()
+  const source = useSourceStore()
+  const outages = useOutageStore()
+  const sandbox = useSandboxStore()
+  const variants = useSandboxVariantsStore()
   const asked = reactive({ seconds: 60, seeds: 20, firstSeed: 1, sloWaitMs: 500 })
   const running = shallowRef<{ readonly progress: Progress | null; readonly of: number } | null>(null)
   const outcome = shallowRef<Outcome | null>(null)
   const end = shallowRef<RunEnd | null>(null)
-  /** Why something that was wanted of the result was not done, or what was done. */
+  /** Outcome of the last action on the result: refusal or confirmation. */
   const notice = shallowRef<Notice | null>(null)
   const done = ref('')
   let abort: AbortController | null = null
@@ -55,24 +58,24 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
     { flush: 'sync' },
   )
 
-  /** Why it cannot be run now; null: it can. */
+  /** Reason why it cannot be run now; null if it can. */
   const fault = computed((): string | null => {
     const { check } = sandbox
     if (connection.host === null) return 'The host is not connected'
-    if (!sandbox.hasScenario || check === null) return 'There is no scenario'
+    if (!sandbox.hasScenario || check === null) return 'No scenario'
     if (!sandbox.isChecked) return 'The scenario is being checked'
     const [first] = check.faults
     if (first) return `The scenario has a fault in line ${first.line}`
     const nameless = variants.entries.findIndex(({ variant }) => variant.name.trim() === '')
     if (nameless >= 0) return 'A variant has no name'
-    if (!(asked.seconds >= 1 && asked.seconds <= 86_400)) return 'A run takes 1 to 86 400 s'
+    if (!(asked.seconds >= 1 && asked.seconds <= 86_400)) return 'Run length must be 1 to 86 400 s'
     if (!(Number.isInteger(asked.seeds) && asked.seeds >= 1 && asked.seeds <= SEEDS_MAX))
       return `1 to ${SEEDS_MAX} seeds`
-    if (!(Number.isInteger(asked.firstSeed) && asked.firstSeed >= 0)) return 'A seed is a whole number from 0 on'
-    if (!(asked.sloWaitMs > 0)) return 'The objective of wait is above 0 ms'
+    if (!(Number.isInteger(asked.firstSeed) && asked.firstSeed >= 0)) return 'A seed is an integer from 0 on'
+    if (!(asked.sloWaitMs > 0)) return 'The wait objective must be above 0 ms'
     return null
   })
-  /** Whether the scenario or its variants are others than those of the result. */
+  /** True if the scenario or its variants differ from those of the result. */
   const isOutdated = computed(() => {
     const last = outcome.value
     if (last === null) return false
@@ -99,11 +102,12 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
     return { kind: 'failed', notice: { code: 'NOT_DONE', what: NOT_RUN, why, unaffected: UNAFFECTED } }
   }
 
-  /** Runs all variants; the result, or why there is none, stands here afterwards. */
+  /** Runs all variants and stores the result or failure. */
   async function run(): Promise<void> {
     if (running.value !== null || fault.value !== null) return
     const mine = (abort = new AbortController())
-    const [load, ran] = [sandbox.loads, variants.entries]
+    const load = sandbox.loads
+    const ran = variants.entries
     running.value = { progress: null, of: ran.length * asked.seeds }
     end.value = notice.value = null
     done.value = ''
@@ -120,7 +124,7 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   }
   const cancel = (): void => abort?.abort()
 
-  /** The live state at the cursor, forked and run at once; unsaved changes of a scenario are asked about first. */
+  /** Forks the live state at the cursor and runs it; asks about unsaved changes of a scenario first. */
   function dryRun(workload: Workload = 'closed', more?: () => void): void {
     sandbox.guarded(
       () =>
@@ -132,19 +136,19 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
     )
   }
 
-  /** Why variant `at` of the result cannot be staged; null: it can. */
+  /** Reason why variant `at` of the result cannot be staged; null if it can. */
   function stageFault(at: number): string | null {
     const { origin } = sandbox
     const cluster = source.frame?.source.cluster
     if (connection.host === null) return 'The host is not connected'
-    if (outages.outage !== null) return `There is no connection to ${outages.outage.name}`
-    if (source.frame?.playback) return 'What is on screen is recorded: nothing can be staged for it'
-    if (origin?.kind !== 'fork') return 'The scenario is no fork of a cluster'
-    if (origin.cluster !== cluster) return `The fork is of ${origin.cluster}; ${cluster ?? 'no cluster'} is on screen`
-    if (outcome.value?.ran[at] === undefined) return 'It has not been run'
+    if (outages.outage !== null) return `No connection to ${outages.outage.name}`
+    if (source.frame?.playback) return 'A recording is open: nothing can be staged'
+    if (origin?.kind !== 'fork') return 'The scenario is not a fork of a cluster'
+    if (origin.cluster !== cluster) return `The fork is of ${origin.cluster}, but ${cluster ?? 'no cluster'} is active`
+    if (outcome.value?.ran[at] === undefined) return 'Not run yet'
     return null
   }
-  /** @returns  how many changes are staged now for it, null where it was refused. */
+  /** @returns  number of changes staged for it, null if refused. */
   async function stage(at: number): Promise<number | null> {
     const last = outcome.value
     const ran = last?.ran[at]
@@ -175,7 +179,19 @@ export const useSandboxRunStore = defineStore('sandbox-run', () => {
   }
 
   return {
-    ...{ asked, running, outcome, end, notice, done, fault, isOutdated },
-    ...{ run, cancel, dryRun, stageFault, stage, exported },
+    asked,
+    running,
+    outcome,
+    end,
+    notice,
+    done,
+    fault,
+    isOutdated,
+    run,
+    cancel,
+    dryRun,
+    stageFault,
+    stage,
+    exported,
   }
 })

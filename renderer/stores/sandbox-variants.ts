@@ -1,21 +1,29 @@
-/** The variants that a scenario is run under, the baseline first, as they stand in this window. */
+/** Variants that a scenario is run under, the baseline first. */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import { VARIANTS_MAX, type Variant } from '#core/api/sandbox.ts'
 
 export interface VariantEntry {
-  /** Stays with it while it is edited and moved. */
+  /** Stable while it is edited and moved. */
   readonly id: number
   readonly variant: Variant
 }
-/** As a scenario says; what a new variant begins with. */
+/** As in the scenario; initial value of a new variant. */
 export const PLAIN: Variant = {
-  ...{ name: 'Variant', controller: 'none', maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-  ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+  name: 'Variant',
+  controller: 'none',
+  maxRate: null,
+  periodMs: null,
+  adaptbf: {},
+  rules: [],
+  metadata: null,
+  haechi: 'scenario',
+  locks: null,
+  onS: 0,
 }
 const NAME_MAX = 60
 
-/** The name, or the name with the first number behind it that is not taken. */
+/** Returns the name, or the name with the first free number appended. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   for (let n = 1; ; n++) {
     const tail = n === 1 ? '' : ` ${n}`
@@ -26,7 +34,7 @@ export function freeName(wanted: string, taken: readonly string[]): string {
 
 export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
   const entries = shallowRef<readonly VariantEntry[]>([])
-  /** Whose settings are open beside the columns. */
+  /** Variant whose settings are open beside the columns. */
   const editing = ref<number | null>(null)
   let last = 0
 
@@ -35,18 +43,18 @@ export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
   const isFull = computed(() => entries.value.length >= VARIANTS_MAX)
   const edited = computed(() => entries.value.find(({ id }) => id === editing.value) ?? null)
 
-  /** Takes the place of all; none at all is a baseline as the scenario says. */
+  /** Replaces all; an empty list becomes a baseline as in the scenario. */
   function set(variants: readonly Variant[]): void {
     const all = variants.length > 0 ? variants : [{ ...PLAIN, name: 'Baseline' }]
     entries.value = all.slice(0, VARIANTS_MAX).map(entry)
     editing.value = null
   }
-  /** Entries that stood here before, by undo: under the ids that they had. */
+  /** Restores earlier entries with their ids, for undo. */
   function put(before: readonly VariantEntry[]): void {
     entries.value = before
     if (before.every(({ id }) => id !== editing.value)) editing.value = null
   }
-  /** @returns  its id; null where there are as many as can be run. */
+  /** @returns  its id; null if the maximum is reached. */
   function add(variant: Variant): number | null {
     if (isFull.value) return null
     const next = entry({ ...variant, name: freeName(variant.name, names()) })
@@ -65,10 +73,11 @@ export const useSandboxVariantsStore = defineStore('sandbox-variants', () => {
     entries.value = entries.value.filter((e) => e.id !== id)
     if (editing.value === id) editing.value = null
   }
-  /** Moves it by so many places; whoever stands first is the baseline. */
+  /** Moves it by a number of places; the first one is the baseline. */
   function move(id: number, by: number): void {
     const at = entries.value.findIndex((e) => e.id === id)
-    const [to, moved] = [at + by, entries.value[at]]
+    const to = at + by
+    const moved = entries.value[at]
     if (moved === undefined || to < 0 || to >= entries.value.length) return
     const next = entries.value.filter((e) => e.id !== id)
     next.splice(to, 0, moved)

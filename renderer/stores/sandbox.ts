@@ -1,6 +1,6 @@
 /**
- * The scenario of the sandbox in this window: where it came from, its text, and what the host found in it. It outlives the
- * page; nothing of it reads or writes a server.
+ * Scenario of the sandbox: origin, text, and the result of its check by the host. It survives closing the page; nothing
+ * of it reads or writes a server.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -19,31 +19,33 @@ export type Origin =
 export type SandboxTab = 'runs' | 'scenario' | 'calibration'
 
 const CHECK_MS = 250
-const NOT_FORKED = 'No scenario was made'
+const NOT_FORKED = 'No scenario was created'
 
 export const useSandboxStore = defineStore('sandbox', () => {
-  const [connection, time, variants] = [useConnectionStore(), useTimeStore(), useSandboxVariantsStore()]
+  const connection = useConnectionStore()
+  const time = useTimeStore()
+  const variants = useSandboxVariantsStore()
   const origin = shallowRef<Origin | null>(null)
   const text = ref('')
-  /** The text as it was opened or saved last. */
+  /** Text as last opened or saved. */
   const keptText = ref('')
   const check = shallowRef<ScenarioCheck | null>(null)
-  /** The last one that can be run, else the last: a slip of the pen does not take the picture away. */
+  /** Last valid check, else the last one: a typo does not remove the picture. */
   const good = shallowRef<ScenarioCheck | null>(null)
   const known = computed(() => (check.value?.faults.length === 0 ? check.value : (good.value ?? check.value)))
   const checkedText = ref<string | null>(null)
-  /** Why something of the scenario was not done. */
+  /** Refusal of the last request. */
   const notice = shallowRef<Notice | null>(null)
   const tab = ref<SandboxTab>('runs')
-  /** What the host is asked for now, in words; empty: nothing. */
+  /** Description of the current request; empty if none. */
   const busy = ref('')
-  /** Counts scenarios that were put here: what belongs to the one before goes with it. */
+  /** Counts loaded scenarios: state of the previous one is dropped. */
   const loads = ref(0)
 
   const hasScenario = computed(() => origin.value !== null)
   const isUnsaved = computed(() => origin.value !== null && text.value !== keptText.value)
   const isChecked = computed(() => checkedText.value === text.value && check.value !== null)
-  /** Waits for the word on the changes that it would throw away. */
+  /** Action waiting for the decision about unsaved changes. */
   const waiting = shallowRef<(() => void) | null>(null)
 
   function put(from: Origin, next: { text: string; check: ScenarioCheck }): void {
@@ -67,7 +69,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
       variants.set([])
     })
   }
-  /** Does it at once, or after the word on unsaved changes. */
+  /** Runs the action at once, or after asking about unsaved changes. */
   function guarded(act: () => void): void {
     if (isUnsaved.value) waiting.value = act
     else act()
@@ -108,7 +110,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
       gallery.value = (await connection.host.api.sandbox.gallery()).entries
       galleryNotice.value = null
     } catch (error) {
-      galleryNotice.value = refusal('The scenarios are not listed', error)
+      galleryNotice.value = refusal('The scenarios were not loaded', error)
     }
   }
   async function open(entry: GalleryEntry): Promise<void> {
@@ -117,7 +119,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
     )
     if (opened) put({ kind: 'gallery', entry }, opened)
   }
-  /** Makes a scenario of the state at the cursor, or of a stretch of what is kept. */
+  /** Forks the state at the cursor, or a range of history. */
   async function fork(span: Span | null, workload: Workload): Promise<Forked | null> {
     if (busy.value !== '') return null
     const atMs = span === null && time.isPaused ? time.atMs : null
@@ -148,10 +150,10 @@ export const useSandboxStore = defineStore('sandbox', () => {
     timer = setTimeout(() => void checkNow(), CHECK_MS)
   }
 
-  /** Takes jobs out whose inputs the model does not reach: an edit, so it is not saved. */
+  /** Removes jobs whose inputs the model does not cover: an edit, so it is unsaved. */
   async function leaveOut(jobIds: readonly string[]): Promise<void> {
     const asked = text.value
-    const left = await ask('leaving jobs out', 'The jobs were not left out', () =>
+    const left = await ask('excluding jobs', 'The jobs were not excluded', () =>
       api().sandbox.leaveOut({ text: asked, jobIds: [...jobIds] }),
     )
     if (left === null || asked !== text.value) return
@@ -160,7 +162,7 @@ export const useSandboxStore = defineStore('sandbox', () => {
     check.value = good.value = left.check
   }
 
-  /** @returns  whether it is kept. */
+  /** @returns  true if saved. */
   async function save(name: string, replace: boolean): Promise<boolean> {
     const kept = text.value
     const saved = await ask('saving', 'The scenario was not saved', () =>
@@ -180,22 +182,32 @@ export const useSandboxStore = defineStore('sandbox', () => {
   }
 
   return {
-    ...{ origin, text, keptText, check, known, notice, tab, busy, loads, hasScenario, isUnsaved, isChecked, waiting },
-    ...{
-      close,
-      guarded,
-      leave,
-      stay,
-      gallery,
-      galleryNotice,
-      loadGallery,
-      open,
-      fork,
-      edit,
-      leaveOut,
-      checkNow,
-      save,
-      remove,
-    },
+    origin,
+    text,
+    keptText,
+    check,
+    known,
+    notice,
+    tab,
+    busy,
+    loads,
+    hasScenario,
+    isUnsaved,
+    isChecked,
+    waiting,
+    close,
+    guarded,
+    leave,
+    stay,
+    gallery,
+    galleryNotice,
+    loadGallery,
+    open,
+    fork,
+    edit,
+    leaveOut,
+    checkNow,
+    save,
+    remove,
   }
 })

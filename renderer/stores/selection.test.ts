@@ -8,8 +8,20 @@ import { taggedFirst, useTagsStore } from './tags.ts'
 beforeEach(() => setActivePinia(createPinia()))
 
 const linked = (kind: LinkedKind, id: string, more: Partial<LinkedFrame> = {}): LinkedFrame => ({
-  ...{ seq: 1, sample: 9, atMs: 9000, kind, id, isHere: true, jobs: 0 },
-  ...{ job: [], target: [], rule: [], user: [], node: [], client: [], resource: [] },
+  seq: 1,
+  sample: 9,
+  atMs: 9000,
+  kind,
+  id,
+  isHere: true,
+  jobs: 0,
+  job: [],
+  target: [],
+  rule: [],
+  user: [],
+  node: [],
+  client: [],
+  resource: [],
   ...more,
 })
 
@@ -20,7 +32,9 @@ describe('the selection', () => {
     expect([selection.jobId, selection.inspectorOpen]).toEqual(['4690.python.u1021', true])
     selection.choose('target', 'OST0003')
     expect([selection.jobId, selection.inspectorOpen, selection.tied('target', 'OST0003')]).toEqual([
-      ...[null, false, 'chosen'],
+      null,
+      false,
+      'chosen',
     ])
     selection.jobId = null // a view lets go of a job: of nothing else
     expect(selection.selected?.id).toBe('OST0003')
@@ -28,18 +42,20 @@ describe('the selection', () => {
     expect([selection.selected, selection.query]).toEqual([null, null])
   })
 
-  it('marks what the host says hangs together with it, and nothing of the selection before', () => {
+  it('marks entities linked by the host, and none of the previous selection', () => {
     const selection = useSelectionStore()
     selection.choose('target', 'OST0003')
     selection.apply(linked('target', 'OST0003', { job: ['a', 'b'], node: ['oss02'] }))
     expect([selection.tied('job', 'a'), selection.tied('node', 'oss02'), selection.tied('job', 'c')]).toEqual([
-      ...['linked', 'linked', null],
+      'linked',
+      'linked',
+      null,
     ])
     selection.choose('user', 'ana')
     expect([selection.tied('job', 'a'), selection.tied('user', 'ana')]).toEqual([null, 'chosen'])
   })
 
-  it('says when it is not in the sample', () => {
+  it('reports that it is not in the sample', () => {
     const selection = useSelectionStore()
     selection.select('gone')
     selection.apply(linked('job', 'gone', { isHere: false }))
@@ -59,13 +75,13 @@ it('keeps tags by table, tagged rows first in their order', () => {
 })
 
 describe('a proposed cap', () => {
-  it('is what nodes entitle a job to of what its targets serve, else half of what it does', () => {
+  it('is the entitlement by nodes of the rate of its targets, else half of the current rate', () => {
     expect(capOf({ rpcs: 400, share: 0.4, entitled: 0.1 })).toEqual({ rpcs: 100, isEntitled: true })
     expect(capOf({ rpcs: 400, share: null, entitled: null })).toEqual({ rpcs: 200, isEntitled: false })
   })
-  it('is shared by the classes it makes, and is named as servers take it', () => {
+  it('is divided by the number of classes, and has a valid rule name', () => {
     expect([ratePerClass({ rpcs: 100, isEntitled: true }, 8), ratePerClass({ rpcs: 1, isEntitled: true }, 8)]).toEqual([
-      ...[13, 1],
+      13, 1,
     ])
     expect([limitName('4690.python.u1021'), isWritable('a b'), isWritable('a.b')]).toEqual(['cap_4690', false, true])
   })

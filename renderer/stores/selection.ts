@@ -1,6 +1,6 @@
 /**
- * The one selection of the window: a job, a target, a rule, a user, a node, a client or what locks are on. Every view marks it
- * and what hangs together with it, until Esc; it stays while views change. And whether the inspector stands beside the view.
+ * Selection of the window: a job, target, rule, user, node, client or lock resource. Every view highlights it and
+ * linked entities, until Esc; it is kept while views change. Also whether the inspector is open.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
@@ -10,14 +10,14 @@ import type { ServerPlace } from '#core/api/server-frame.ts'
 export interface Selected {
   readonly kind: LinkedKind
   readonly id: string
-  /** How it is called where its id is a number; the id otherwise. */
+  /** Display name if the id is a number; the id otherwise. */
   readonly name: string
 }
-/** What a row is to the selection: itself, or one that hangs together with it. */
-export type Tied = 'chosen' | 'linked' | null
+/** Relation of a row to the selection: selected, or linked to it. */
+export type SelectionRelation = 'chosen' | 'linked' | null
 
 const NONE: ReadonlySet<string> = new Set()
-/** Longest name that the contract takes. */
+/** Longest name in the contract. */
 const ID_MAX = 300
 
 export const useSelectionStore = defineStore('selection', () => {
@@ -25,7 +25,7 @@ export const useSelectionStore = defineStore('selection', () => {
   const inspectorOpen = ref(false)
   const frame = shallowRef<LinkedFrame | null>(null)
 
-  /** The selected job; null while nothing, or something else, is selected. */
+  /** Selected job; null if none, or if something else is selected. */
   const jobId = computed({
     get: () => (selected.value?.kind === 'job' ? selected.value.id : null),
     set: (id: string | null) => {
@@ -33,17 +33,18 @@ export const useSelectionStore = defineStore('selection', () => {
       else if (selected.value?.kind === 'job') selected.value = null
     },
   })
-  /** The selected target or server; null while nothing, or something else, is selected. */
+  /** Selected target or server; null if none, or if something else is selected. */
   const place = computed((): ServerPlace | null => {
     const { kind, id } = selected.value ?? {}
     return (kind === 'target' || kind === 'node') && id !== undefined && id.length <= ID_MAX ? { kind, name: id } : null
   })
-  /** What the host says of this selection; that of the one before says nothing of it. */
+  /** Linked entities from the host, if they are for this selection and not the previous one. */
   const linked = computed(() =>
     frame.value?.kind === selected.value?.kind && frame.value?.id === selected.value?.id ? frame.value : null,
   )
   const names = computed(() => {
-    const [chosen, of] = [selected.value, linked.value]
+    const chosen = selected.value
+    const of = linked.value
     if (chosen === null) return new Map<LinkedKind, ReadonlySet<string>>()
     const kinds: readonly LinkedKind[] = ['job', 'target', 'rule', 'user', 'node', 'client', 'resource']
     return new Map(
@@ -54,14 +55,14 @@ export const useSelectionStore = defineStore('selection', () => {
       }),
     )
   })
-  /** Names of a kind that are marked; the chosen one is among them. */
+  /** Highlighted names of a kind, including the selected one. */
   const of = (kind: LinkedKind): ReadonlySet<string> => names.value.get(kind) ?? NONE
   const jobs = computed(() => of('job'))
-  const tied = (kind: LinkedKind, id: string): Tied => {
+  const tied = (kind: LinkedKind, id: string): SelectionRelation => {
     if (selected.value?.kind === kind && selected.value.id === id) return 'chosen'
     return of(kind).has(id) ? 'linked' : null
   }
-  /** Asked of the host while something is selected. */
+  /** Requested from the host while something is selected. */
   const query = computed(() =>
     selected.value === null || selected.value.id.length > ID_MAX
       ? null
@@ -71,14 +72,14 @@ export const useSelectionStore = defineStore('selection', () => {
   function choose(kind: LinkedKind, id: string, name = id): void {
     if (id === '') return
     if (selected.value?.kind !== kind || selected.value.id !== id) selected.value = { kind, id, name }
-    // What was inspected is not selected any more.
+    // The inspected job is no longer selected.
     if (kind !== 'job') inspectorOpen.value = false
   }
   function select(id: string, options: { inspect?: boolean } = {}): void {
     choose('job', id)
     if (options.inspect) inspectorOpen.value = true
   }
-  /** Esc: first the inspector and the selection, both at once, because the inspector shows the selection. */
+  /** Esc: closes the inspector and clears the selection, since the inspector shows the selection. */
   function clear(): void {
     selected.value = null
     inspectorOpen.value = false

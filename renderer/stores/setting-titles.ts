@@ -1,9 +1,18 @@
-/** What each setting is called, on its page, in search and where a change of it is undone. */
+/** Titles of settings: on their page, in search, and in the undo list. */
 import type { SettingName } from './settings-schema.ts'
 
 export const settingTitles: Readonly<Record<SettingName, string>> = {
-  ...{ theme: 'Theme', contrast: 'Contrast', density: 'Density', motion: 'Motion', textSize: 'Size of text' },
-  ...{ series: 'Colours of series', heat: 'Colours of heat', bytes: 'Units of bytes', clock: 'Clock' },
-  ...{ hz: 'Frames a second', windowMs: 'Width of the window at start', startView: 'View at start' },
-  safeMode: 'Safe mode of a new cluster',
+  theme: 'Theme',
+  contrast: 'Contrast',
+  density: 'Density',
+  motion: 'Motion',
+  textSize: 'Text size',
+  series: 'Series palette',
+  heat: 'Heatmap palette',
+  bytes: 'Byte units',
+  clock: 'Clock',
+  hz: 'Frames per second',
+  windowMs: 'Initial window',
+  startView: 'Start view',
+  safeMode: 'Safe mode of new clusters',
 }

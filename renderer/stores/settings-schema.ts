@@ -1,4 +1,4 @@
-/** What can be set for this window, with its defaults; the shape of what is kept and of the file of all settings. */
+/** Schema of the window's settings with their defaults, for storage and for export. */
 import { sidebarViews } from '../commands/views.ts'
 import * as z from 'zod'
 import { safeMode } from '#core/api/clusters.ts'
@@ -8,15 +8,15 @@ export const themes = ['dark', 'light', 'system'] as const
 export const contrasts = ['normal', 'high', 'system'] as const
 export const densities = ['comfy', 'compact'] as const
 export const motions = ['system', 'full', 'reduced'] as const
-/** Percent of the usual size of text. */
+/** Text size, percent of the default. */
 export const textSizes = [90, 100, 110, 125] as const
 export const seriesPalettes = ['okabe-ito', 'tol-muted'] as const
 export const heatPalettes = ['cividis', 'viridis', 'grey'] as const
-/** Frames a second. */
+/** Update rates, frames per second. */
 export const rates = [1, 2, 5, 10] as const
-/** Widths of the window that a start can have, ms. */
+/** Selectable initial windows, ms. */
 export const startWindows = [60_000, 300_000, 900_000, 3_600_000, 21_600_000, 86_400_000] as const
-/** What a start shows; last: the view that was on screen when the window was closed. */
+/** Start view; last: the one shown when the window was closed. */
 export const startViews: readonly string[] = ['last', ...sidebarViews.map((v) => v.id)]
 
 export const settingsShape = {
@@ -31,8 +31,8 @@ export const settingsShape = {
   clock: z.enum(clockChoices),
   hz: z.literal(rates),
   windowMs: z.literal(startWindows),
-  startView: z.string().refine((v) => startViews.includes(v), 'no view of this name'),
-  /** Of a cluster that is added. */
+  startView: z.string().refine((v) => startViews.includes(v), 'unknown view'),
+  /** For new clusters. */
   safeMode,
 } as const
 export const settingsObject = z.strictObject(settingsShape)
@@ -40,13 +40,23 @@ export type Settings = z.infer<typeof settingsObject>
 export type SettingName = keyof Settings
 
 export const settingDefaults: Settings = {
-  ...{ theme: 'dark', contrast: 'system', density: 'compact', motion: 'system', textSize: 100 },
-  ...{ series: 'okabe-ito', heat: 'cividis', bytes: 'usual', clock: 'utc' },
-  ...{ hz: 2, windowMs: 300_000, startView: 'overview', safeMode: 'read-only' },
+  theme: 'dark',
+  contrast: 'system',
+  density: 'compact',
+  motion: 'system',
+  textSize: 100,
+  series: 'okabe-ito',
+  heat: 'cividis',
+  bytes: 'usual',
+  clock: 'utc',
+  hz: 2,
+  windowMs: 300_000,
+  startView: 'overview',
+  safeMode: 'read-only',
 }
 export const settingNames = Object.keys(settingsShape) as SettingName[]
 
-/** What of `from` is a setting with a value that it can have; the rest is left out. */
+/** Valid settings in `from`; anything else is dropped. */
 export function knownSettings(from: Readonly<Record<string, unknown>>): Partial<Settings> {
   const known: Partial<Record<SettingName, unknown>> = {}
   for (const name of settingNames) {

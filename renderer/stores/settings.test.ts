@@ -3,7 +3,7 @@ import { nextTick } from 'vue'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { catalogue } from '../commands/catalogue.ts'
 import { exportKeymap } from '../commands/keymap-text.ts'
-import { formatBytes, formatClock, formatRate, zoneWords } from '../format/units.ts'
+import { formatBytes, formatClock, formatRate, zoneText } from '../format/units.ts'
 import { settingDefaults } from './settings-schema.ts'
 import { readSettings, writeSettings } from './settings-text.ts'
 import { useSettingsStore } from './settings.ts'
@@ -23,7 +23,7 @@ afterEach(() => {
 const root = (): DOMStringMap => document.documentElement.dataset
 
 describe('settings', () => {
-  it('are kept, and what is kept of another kind is left out', async () => {
+  it('are stored, and invalid stored values are dropped', async () => {
     useSettingsStore().set({ theme: 'light', bytes: 'binary', textSize: 110 })
     await nextTick()
     expect(JSON.parse(localStorage.getItem(KEY) ?? '')).toMatchObject({
@@ -40,7 +40,7 @@ describe('settings', () => {
       expect(useSettingsStore().all).toEqual(settingDefaults)
     }
   })
-  it('follow the system where they are to, in theme, contrast and motion', () => {
+  it('follow the system in theme, contrast and motion, if set so', () => {
     asks = new Set(['(prefers-color-scheme: light)', '(prefers-contrast: more)', '(prefers-reduced-motion: reduce)'])
     const settings = useSettingsStore()
     settings.theme = 'system'
@@ -48,7 +48,7 @@ describe('settings', () => {
     settings.set({ theme: 'dark', contrast: 'normal', motion: 'full' })
     expect([root()['theme'], root()['contrast'], root()['motion']]).toEqual(['dark', undefined, 'full'])
   })
-  it('go back one by one and all at once', () => {
+  it('are reset one by one and all at once', () => {
     const settings = useSettingsStore()
     settings.set({ heat: 'grey', series: 'tol-muted' })
     expect([root()['heat'], root()['series']]).toEqual(['grey', 'tol-muted'])
@@ -57,7 +57,7 @@ describe('settings', () => {
     settings.resetAll()
     expect(settings.all).toEqual(settingDefaults)
   })
-  it('change the units and the clock of what is on screen at once', () => {
+  it('change units and clock on screen at once', () => {
     const settings = useSettingsStore()
     const rate = (): string => `${formatRate(52_428_800).text} ${formatRate(52_428_800).unit}`
     const shown = (): string[] => [rate(), formatBytes(4_000_000)]
@@ -69,9 +69,9 @@ describe('settings', () => {
 
     const at = Date.UTC(2026, 10, 19, 23, 30)
     vi.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(-330)
-    expect([formatClock(at, false), zoneWords(at)]).toEqual(['23:30', 'UTC'])
+    expect([formatClock(at, false), zoneText(at)]).toEqual(['23:30', 'UTC'])
     settings.clock = 'local'
-    expect([formatClock(at, false), zoneWords(at)]).toEqual(['05:00', 'UTC+5:30'])
+    expect([formatClock(at, false), zoneText(at)]).toEqual(['05:00', 'UTC+5:30'])
     vi.restoreAllMocks()
   })
 })
@@ -81,21 +81,22 @@ describe('all settings as a text', () => {
     const read = readSettings(text)
     return read.ok ? null : read.error
   }
-  it('come back as they were, keys among them', () => {
-    const [settings, keys] = [{ ...settingDefaults, theme: 'light' as const }, { 'frame.settings': ['Alt+s'] }]
+  it('are unchanged by export and import, including keys', () => {
+    const settings = { ...settingDefaults, theme: 'light' as const }
+    const keys = { 'frame.settings': ['Alt+s'] }
     const read = readSettings(writeSettings(settings, exportKeymap(keys)))
     expect(read).toEqual({ ok: true, value: { settings, keys } })
     expect(catalogue.some((c) => c.id === 'frame.settings')).toBe(true)
   })
-  it('need not name everything: the rest stays', () => {
+  it('may be partial: the rest is not changed', () => {
     const text = '{"sluice":"settings","version":1,"settings":{"density":"comfy"}}'
     expect(readSettings(text)).toEqual({ ok: true, value: { settings: { density: 'comfy' }, keys: undefined } })
   })
   it('of a newer version are refused as such', () => {
     expect(fault('{"sluice":"settings","version":2,"settings":{"new":1}}')).toMatchObject({
       code: 'SETTINGS_NEWER',
-      why: 'it is of format 2, and this version reads up to 1',
-      unaffected: 'the settings as they are',
+      why: 'it has format 2; this version reads up to 1',
+      unaffected: 'current settings',
     })
   })
   it.each([
@@ -109,7 +110,7 @@ describe('all settings as a text', () => {
   ])('that are no settings are refused: %s', (code, text) => {
     expect(fault(text)?.code).toBe(code)
   })
-  it('name the place that is wrong', () => {
+  it('report the path of a fault', () => {
     expect(fault('{"sluice":"settings","version":1,"settings":{"hz":3}}')?.why).toContain('settings.hz')
     expect(fault('{"sluice":"settings","version":1,"settings":{"colour":1}}')?.why).toContain('colour')
   })

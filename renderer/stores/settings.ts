@@ -1,6 +1,6 @@
 /**
- * What this window looks like and how it behaves. Kept in the browser's storage; a query string
- * (`?theme=light&hz=10&density=compact`) wins over it for one visit and is not kept.
+ * Settings of this window: appearance and behavior. Kept in the browser's storage; a query string
+ * (`?theme=light&hz=10&density=compact`) overrides it for one visit and is not stored.
  */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, toRefs, watch } from 'vue'
@@ -25,7 +25,7 @@ function asked(): Partial<Settings> {
   return knownSettings(Object.fromEntries(query.map(([name, text]) => [name, /^\d+$/.test(text) ? +text : text])))
 }
 
-/** What the system of the operator asks for, now and from then on. */
+/** Preference of the operator's system, current and future. */
 function mediaRef(query: string) {
   const media = matchMedia(query)
   const matches = ref(media.matches)
@@ -41,11 +41,11 @@ export const useSettingsStore = defineStore('settings', () => {
   const systemLight = mediaRef('(prefers-color-scheme: light)')
   const systemContrast = mediaRef('(prefers-contrast: more)')
   const systemStill = mediaRef('(prefers-reduced-motion: reduce)')
-  /** Grounds are the system's then, so the inks that stand on them are, too. */
+  /** The system sets the background colors, so it sets the foreground, too. */
   const hasForcedColours = mediaRef('(forced-colors: active)')
-  /** Paper is light. */
+  /** Print is light. */
   const isPrinted = mediaRef('print')
-  /** What is on screen once `system` is resolved. */
+  /** Theme in use, with `system` resolved. */
   const shownTheme = computed(() => {
     if (isPrinted.value) return 'light'
     if (all.theme !== 'system' && !hasForcedColours.value) return all.theme
@@ -67,7 +67,7 @@ export const useSettingsStore = defineStore('settings', () => {
       if (isHigh) dataset['contrast'] = 'high'
       else delete dataset['contrast']
       chooseUnits({ bytes: all.bytes, clock: all.clock })
-      // What is drawn on a canvas follows the palette, also where only a unit or the size of text is another one.
+      // Canvas drawing follows the palette, also if only a unit or the text size has changed.
       refreshPalette()
     },
     { immediate: true, flush: 'sync' },
@@ -75,7 +75,7 @@ export const useSettingsStore = defineStore('settings', () => {
   watch(
     () => ({ ...all }),
     (now, before) => {
-      // What only the address asked for is not kept, unless it is chosen here.
+      // Values that only the address set are not stored, unless they are chosen here.
       for (const name of settingNames) if (now[name] !== before[name]) delete visit[name]
       try {
         const own = Object.fromEntries(
@@ -100,6 +100,14 @@ export const useSettingsStore = defineStore('settings', () => {
   }
   return {
     ...toRefs(all),
-    ...{ all, shownTheme, isHighContrast, isStill, set, reset, resetAll, isDefault, toggleTheme },
+    all,
+    shownTheme,
+    isHighContrast,
+    isStill,
+    set,
+    reset,
+    resetAll,
+    isDefault,
+    toggleTheme,
   }
 })

@@ -1,5 +1,5 @@
 /**
- * What the program around the window can do, and files that leave through it. In the desktop a person chooses the place and the host
+ * Capabilities of the desktop shell, and saving of files. In the desktop the operator chooses the path and the host
  * writes the file; in a browser it is a download.
  */
 import { defineStore } from 'pinia'
@@ -10,14 +10,15 @@ import { base64Of } from './base64.ts'
 import { useConnectionStore } from './connection.ts'
 import { noHost, refusal } from './refusal.ts'
 
-/** Bytes of a part: as base64 they stay below what a message may hold. */
+/** Bytes of a chunk: as base64 it fits into a message. */
 const PART_BYTES = 512 * 1024
-const [NOT_SAVED, NOT_FORGOTTEN] = ['The file was not written', 'The passphrase was not forgotten']
+const NOT_SAVED = 'The file was not written'
+const NOT_FORGOTTEN = 'The passphrase was not removed'
 
 export type About = Awaited<ReturnType<Client['shell']['about']>>
 export type Saved =
   | { readonly kind: 'saved'; readonly name: string }
-  /** The browser has it: where it went is not known here. */
+  /** Handed to the browser: the path is unknown. */
   | { readonly kind: 'downloaded' }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'failed'; readonly notice: Notice }
@@ -33,11 +34,11 @@ function download(name: string, blob: Blob): void {
 
 export const useShellStore = defineStore('shell', () => {
   const connection = useConnectionStore()
-  /** null: not known yet. */
+  /** null: unknown yet. */
   const about = shallowRef<About | null>(null)
-  /** The list of alerts is open; a notification opens it from outside. */
+  /** List of alerts is open; a notification can open it, too. */
   const isAlertsOpen = ref(false)
-  /** What the machine did, or why a file was not written. */
+  /** Result of a machine action, or the reason why a file was not written. */
   const notice = shallowRef<Notice | null>(null)
   const dismiss = (): void => void (notice.value = null)
 
@@ -50,7 +51,7 @@ export const useShellStore = defineStore('shell', () => {
     return about.value
   }
 
-  /** Through the host, where a person says. */
+  /** Saves through the host, where the operator chooses the path. */
   async function send(api: Client['shell'], name: string, blob: Blob): Promise<Saved> {
     const { id } = await api.save({ name, bytes: blob.size })
     if (id === null) return { kind: 'cancelled' }
@@ -67,7 +68,7 @@ export const useShellStore = defineStore('shell', () => {
     }
   }
 
-  /** Gives a file to the operator. What failed is told here too, so that a caller has nothing to do about it. */
+  /** Saves a file for the operator. Failures are shown here, too, so that callers need not handle them. */
   async function save(name: string, blob: Blob): Promise<Saved> {
     const { host } = connection
     const known = about.value ?? (await load())
@@ -83,7 +84,10 @@ export const useShellStore = defineStore('shell', () => {
     }
   }
 
-  /** Takes the passphrase of one key file out of the keychain's care, or of all (null). @returns how many; null: refused, and said. */
+  /**
+   * Removes the passphrase of one key file, or of all (null), from the keychain. @returns the number removed; null:
+   * refused, with a notice.
+   */
   async function forgetSecrets(file: string | null): Promise<number | null> {
     const { host } = connection
     if (host === null) {
@@ -103,7 +107,7 @@ export const useShellStore = defineStore('shell', () => {
   return { about, isAlertsOpen, notice, dismiss, load, save, forgetSecrets }
 })
 
-/** The same for callers that ask for nothing back. */
+/** The same for callers that ignore the result. */
 export function saveFile(name: string, blob: Blob): void {
   void useShellStore().save(name, blob)
 }

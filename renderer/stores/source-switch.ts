@@ -1,6 +1,6 @@
 /**
- * Another source has come on screen: what names a job, a target, a rule or a moment of the one before is let go, the cursor
- * follows the newest, and nothing that was being written for one cluster can be sent to another.
+ * Reset on a change of source: selections of a job, target, rule or time are cleared, the cursor follows the newest,
+ * and drafts for one cluster cannot be sent to another.
  */
 import { useCompareStore } from './compare.ts'
 import { useHistoryStore } from './history.ts'
@@ -25,7 +25,9 @@ export function resetForSource(): void {
 }
 
 function letGo(): void {
-  const [selection, time, jobs] = [useSelectionStore(), useTimeStore(), useJobsTableStore()]
+  const selection = useSelectionStore()
+  const time = useTimeStore()
+  const jobs = useJobsTableStore()
   selection.clear()
   useTagsStore().clear()
   useProposeStore().close()
@@ -34,12 +36,14 @@ function letGo(): void {
   useNoteStore().reset()
   jobs.filter = jobs.target = ''
 
-  const [rules, draft] = [useRulesViewStore(), useRuleDraftStore()]
+  const rules = useRulesViewStore()
+  const draft = useRuleDraftStore()
   rules.node = rules.sought = rules.filter = ''
   rules.isReviewOpen = rules.isUndoOpen = rules.isDrawerOver = false
   draft.cancel()
 
-  const [metadata, policies] = [useMetadataStore(), usePolicyDraftStore()]
+  const metadata = useMetadataStore()
+  const policies = usePolicyDraftStore()
   metadata.plane = null
   metadata.scope = metadata.row = metadata.filter = ''
   metadata.closed = new Set()

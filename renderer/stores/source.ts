@@ -1,4 +1,4 @@
-/** What the window looks at: the status stream's newest frame, and the verbs that change the source. */
+/** Source of the window: the newest frame of the status stream, and requests that change the source. */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { AdaptbfChange, AdaptbfOptions } from '#core/api/adaptbf.ts'
@@ -12,62 +12,64 @@ type Mode = StatusFrame['mode']
 type Controller = StatusFrame['controller']
 
 export const modeNames: Record<Mode, string> = { observe: 'Observe', advise: 'Advise', enforce: 'Enforce' }
-/** Emulated seconds per second that can be chosen; 0 stands still. */
+/** Selectable emulation speeds, emulated seconds per second; 0 is paused. */
 export const speeds = [0, 1, 2, 4, 16] as const
 
-/** What the numbers on screen are of. */
+/** Name of the source on screen. */
 export interface Naming {
   readonly kind: StatusFrame['source']['kind']
   readonly cluster: string
   readonly playback: Playback | null
 }
 const namingOf = ({ source, playback }: StatusFrame): Naming => ({
-  ...{ kind: source.kind, cluster: source.cluster, playback: playback ?? null },
+  kind: source.kind,
+  cluster: source.cluster,
+  playback: playback ?? null,
 })
 
 type Change = (frame: StatusFrame) => Partial<StatusFrame>
-const OFF_WHY = 'what was recorded is on screen'
+const OFF_WHY = 'a recording is open'
 const OFF_NEXT = 'Go back to live first.'
-const ALL_OFF = 'Off while what was recorded is on screen. Go back to live first.'
-/** Longest that a frame from before a verb may still be on its way. */
+const ALL_OFF = 'Unavailable while a recording is open. Go back to live first.'
+/** Longest delay of a frame from before a request, ms. */
 const UNDER_WAY_MS = 600
 
 export const useSourceStore = defineStore('source', () => {
   const connection = useConnectionStore()
   const frame = shallowRef<StatusFrame | null>(null)
-  /** Wall instant at which `frame` came. */
+  /** Wall time at which `frame` arrived. */
   const receivedMs = ref(0)
-  /** Refusals of this window's own verbs, newest first; dismissed by the operator. */
+  /** Refusals of this window's requests, newest first; dismissed by the operator. */
   const refusals = shallowRef<readonly Notice[]>([])
   const dismissed = shallowRef<ReadonlySet<string>>(new Set())
 
   const NOTHING_AGREED = { change: (): Partial<StatusFrame> => ({}), untilMs: 0 }
   let agreed: { change: Change; untilMs: number } = NOTHING_AGREED
-  /** Where the source's own frames come from; a playback of it is no other source. */
+  /** Origin of the source's own frames; a playback of it is not another source. */
   let origin: { kind: Naming['kind'] | ''; cluster: string } = { kind: '', cluster: '' }
-  /** The source that goes on behind a playback; empty when the window has not seen it. */
+  /** Source running behind a playback; empty if the window has not seen it. */
   const behind = ref('')
-  /** Whether that one is an emulator. */
+  /** True if that source is an emulator. */
   const isBehindEmulated = ref(false)
-  /** Whether it is an emulator, also while it is played back. */
+  /** True if it is an emulator, also while it is played back. */
   const hasSpeed = ref(false)
   let identity = ''
-  /** How often another source has come on screen: what was shown and chosen on one says nothing of the next. */
+  /** Number of changes of source: displayed and selected data of one do not apply to the next. */
   const switches = ref(0)
-  /** How often something else has come on screen, a playback too: samples have other numbers then. */
+  /** Number of changes of source or playback: samples are renumbered. */
   const turn = ref(0)
-  /** Counted up to ask for the status anew, at once. */
+  /** Incremented to request the status again at once. */
   const looks = ref(0)
-  /** Views on screen, which say when they have turned. */
+  /** Number of mounted views, which report when they have switched. */
   const viewers = ref(0)
-  /** What the view shows still: it is named so, and dimmed, until it has a frame of what comes. */
+  /** Source that the view still shows, named and dimmed, until it has a frame of the next one. */
   const before = shallowRef<Naming | null>(null)
   const naming = computed(() => before.value ?? (frame.value ? namingOf(frame.value) : null))
   const isTurning = computed(() => before.value !== null)
 
   function apply(said: StatusFrame): void {
     receivedMs.value = Date.now()
-    // The colour of a bundle is that of the cluster it was made of.
+    // A bundle has the color of the cluster that it was exported from.
     const env = said.playback?.bundle?.env
     const next = env === undefined ? said : { ...said, source: { ...said.source, env } }
     const { kind, cluster } = next.source
@@ -96,23 +98,23 @@ export const useSourceStore = defineStore('source', () => {
     hasSpeed.value = origin.kind === 'EMULATED'
     frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
   }
-  /** The view shows a frame of what is on screen now. */
+  /** The view shows a frame of the current source. */
   const turned = (): void => {
     before.value = null
   }
   const look = (): void => void looks.value++
-  /** What the host has agreed to holds at once: frames under way are older, and a source that stands still sends none. */
+  /** Applies a change accepted by the host at once: frames on the way are older, and a paused source sends none. */
   function agree(change: Change): void {
     agreed = { change, untilMs: Date.now() + UNDER_WAY_MS }
     if (frame.value) frame.value = { ...frame.value, ...change(frame.value) }
   }
 
-  /** Why nothing can be changed now; null when it can. */
+  /** Reason why nothing can be changed now; null if it can. */
   const off = computed(() => (frame.value?.source.kind === 'RECORDED' ? ALL_OFF : null))
-  /** The same as what a verb has to say that is not sent; null when it may be. */
+  /** The same as a notice for a request that is not sent; null if it may be. */
   const refused = (what: string): Notice | null =>
     off.value === null ? null : { code: 'RECORDED', what, why: OFF_WHY, next: OFF_NEXT }
-  /** Tells the operator of a refusal, above the view. */
+  /** Shows a refusal above the view. */
   function tell(notice: Notice): void {
     refusals.value = [notice, ...refusals.value.filter((n) => textOf(n) !== textOf(notice))].slice(0, 3)
   }
@@ -157,7 +159,7 @@ export const useSourceStore = defineStore('source', () => {
       }),
     )
 
-  /** The host has unlocked enforce mode until then. */
+  /** Enforce mode is unlocked by the host until `untilMs`. */
   const unlocked = (untilMs: number): void => agree(() => ({ unlockedUntilMs: untilMs }))
   const lock = (): Promise<void> =>
     ask(
@@ -177,24 +179,22 @@ export const useSourceStore = defineStore('source', () => {
   }
 
   const isEmulated = computed(() => frame.value?.source.kind === 'EMULATED')
-  /** A source that is not the live cluster carries the hatched frame. */
+  /** A source other than the live cluster has a hatched frame. */
   const isHatched = computed(() => naming.value !== null && naming.value.kind !== 'LIVE')
   return {
-    ...{
-      turn,
-      turned,
-      isTurning,
-      naming,
-      viewers,
-      hasSpeed,
-      behind,
-      isBehindEmulated,
-      looks,
-      look,
-      off,
-      refused,
-      tell,
-    },
+    turn,
+    turned,
+    isTurning,
+    naming,
+    viewers,
+    hasSpeed,
+    behind,
+    isBehindEmulated,
+    looks,
+    look,
+    off,
+    refused,
+    tell,
     frame,
     receivedMs,
     switches,

@@ -1,4 +1,4 @@
-/** Staging and taking back, each as an edit that can be undone: the host puts back what it was, under the id that it had. */
+/** Staging and unstaging as undoable edits: the host restores the previous change under its old id. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import type { RuleForm, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
@@ -14,7 +14,7 @@ export interface ToStage {
   readonly service: ServiceName
   readonly form: RuleForm
   readonly terms: { readonly expiresS: number | null; readonly reason: string }
-  /** Id of the staged change that it takes the place of. */
+  /** Id of the staged change that it replaces. */
   readonly replaces?: string | undefined
 }
 
@@ -22,8 +22,10 @@ const verbWords = { start: 'start of', change: 'change of', stop: 'stop of' } as
 const wordsOf = ({ verb, name }: RuleForm): string => `${verbWords[verb]} ${name}`
 
 export const useStagedEditsStore = defineStore('staged-edits', () => {
-  const [connection, source, undo] = [useConnectionStore(), useSourceStore(), useUndoStore()]
-  /** What is staged, by service, as it was seen last. */
+  const connection = useConnectionStore()
+  const source = useSourceStore()
+  const undo = useUndoStore()
+  /** Staged changes by service, as last seen. */
   const seen = shallowRef<ReadonlyMap<ServiceName, { items: readonly Item[]; policy: Policy | null }>>(new Map())
   const note = ({ service, items, policy }: Pick<StagedFrame, 'service' | 'items' | 'policy'>): void => {
     seen.value = new Map(seen.value).set(service, { items, policy })
@@ -33,13 +35,13 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
     if (connection.host === null) throw new Error('The host is not connected')
     return connection.host.api
   }
-  /** A refusal is said above the view. */
+  /** Shows a refusal above the view. */
   async function said(act: () => Promise<unknown>): Promise<boolean> {
     try {
       await act()
       return true
     } catch (error) {
-      const what = 'What is staged was not changed'
+      const what = 'Staged changes were not updated'
       source.tell(connection.host === null ? noHost(what) : refusal(what, error))
       return false
     }
@@ -48,31 +50,32 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
   const restore = (service: ServiceName, ids: string[], replaces?: string): Promise<void> =>
     api().rules.restore({ service, ids, ...(replaces === undefined ? {} : { replaces }) })
 
-  /** @returns  its id. Throws what the host refused with. */
+  /** @returns  its id. Throws the host's refusal. */
   async function stage({ service, form, terms, replaces }: ToStage): Promise<string> {
     const input = { service, form, terms, ...(replaces === undefined ? {} : { replaces }) }
     const { id } = await api().rules.stage(input)
     undo.push({
-      ...{ room: 'rules', words: `stage ${wordsOf(form)}` },
+      room: 'rules',
+      words: `stage ${wordsOf(form)}`,
       undo: () => said(() => (replaces === undefined ? takeBack(service, id) : restore(service, [replaces], id))),
       redo: () => said(() => restore(service, [id], replaces)),
     })
     return id
   }
 
-  /** @param id  null: all of the service. Throws what the host refused with. */
+  /** @param id  null: all of the service. Throws the host's refusal. */
   async function unstage(service: ServiceName, id: string | null): Promise<void> {
     const { items = [], policy = null } = seen.value.get(service) ?? {}
     const gone = items.filter((item) => id === null || item.id === id)
     const isPolicy = policy !== null && (id === null || policy.id === id)
     await api().rules.unstage({ service, id })
     const [first] = gone
-    if (isPolicy) undo.push(policyEdit(service, policy.to, policy.reason, 'take back', policy.id))
+    if (isPolicy) undo.push(policyEdit(service, policy.to, policy.reason, 'unstage', policy.id))
     else if (first !== undefined) {
       const ids = gone.map((item) => item.id)
       undo.push({
         room: 'rules',
-        words: ids.length === 1 ? `take back ${wordsOf(first.form)}` : `take back ${ids.length} staged changes`,
+        words: ids.length === 1 ? `unstage ${wordsOf(first.form)}` : `unstage ${ids.length} changes`,
         undo: () => said(() => restore(service, ids)),
         redo: () =>
           said(async () => {
@@ -82,14 +85,8 @@ export const useStagedEditsStore = defineStore('staged-edits', () => {
     }
   }
 
-  /** Another policy stands alone in what is staged, and has a new id each time. */
-  function policyEdit(
-    service: ServiceName,
-    policy: string,
-    reason: string,
-    done: 'stage' | 'take back',
-    first: string,
-  ) {
+  /** A staged policy change excludes others, and has a new id each time. */
+  function policyEdit(service: ServiceName, policy: string, reason: string, done: 'stage' | 'unstage', first: string) {
     let id = first
     const put = () => said(async () => void ({ id } = await api().rules.stagePolicy({ service, policy, reason })))
     const take = () => said(() => takeBack(service, id))

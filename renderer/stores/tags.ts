@@ -1,11 +1,11 @@
-/** Rows that were tagged to be kept in sight: by table, until the tags are cleared or another source comes on screen. */
+/** Tagged rows, which stay in view: by table, until the tags are cleared or the source changes. */
 import { defineStore } from 'pinia'
 import { computed, shallowRef } from 'vue'
 
-/** Tables whose rows can be tagged; what they are tagged by. */
+/** Tables whose rows can be tagged. */
 export const tagTables = ['jobs', 'movers', 'rules', 'resources', 'clients'] as const
 export type TagTable = (typeof tagTables)[number]
-/** As many as the host keeps before the other rows. */
+/** Most rows that the host puts before the others. */
 export const TAGS_MAX = 100
 
 export type Tags = Readonly<Record<TagTable, ReadonlySet<string>>>
@@ -26,7 +26,7 @@ export const useTagsStore = defineStore('tags', () => {
   return { tags, of, toggle, clear, count }
 })
 
-/** Tagged rows first, each part in the order it has. */
+/** Tagged rows first, otherwise in the same order. */
 export const taggedFirst = <R extends { readonly id: string }>(rows: readonly R[], tagged: ReadonlySet<string>): R[] =>
   tagged.size === 0
     ? [...rows]

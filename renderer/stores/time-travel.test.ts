@@ -17,7 +17,7 @@ beforeEach(() => {
   host = openTimeHost()
   apply(status())
 })
-/** Steps out of the memory into what is kept. */
+/** Steps from memory into stored history. */
 async function intoThePast() {
   const time = useTimeStore()
   time.goTo(50)
@@ -28,18 +28,22 @@ async function intoThePast() {
 }
 
 describe('beyond the memory', () => {
-  it('goes on in what is kept, and shows nothing of it before it has a name', async () => {
+  it('continues in stored history, and shows none of it before it is named', async () => {
     const time = await intoThePast()
     expect(asked()).toEqual([49_000])
     expect([time.isElsewhere, time.at]).toEqual([true, 50]) // the status that names it is on its way
     apply(playback())
     expect([time.isElsewhere, time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([
-      ...[false, 9, 49_000, true, true],
+      false,
+      9,
+      49_000,
+      true,
+      true,
     ])
     expect(useSourceStore().naming).toMatchObject({ kind: 'RECORDED', playback: { file: null, tier: '10s' } })
   })
 
-  it('steps there without asking, and asks again at its ends', async () => {
+  it('steps there without requests, except at the ends', async () => {
     const time = await intoThePast()
     apply(playback())
     time.step(-3)
@@ -51,7 +55,7 @@ describe('beyond the memory', () => {
     expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
   })
 
-  it('stays where the host stood last when what was wanted meanwhile is refused', async () => {
+  it('stays at the last reached position if a later request is refused', async () => {
     const time = useTimeStore()
     time.goToTime(10_000)
     time.goToTime(-9e9)
@@ -63,7 +67,7 @@ describe('beyond the memory', () => {
     expect(useSourceStore().notices[0]).toMatchObject({ what: 'Nothing is kept of then' })
   })
 
-  it('comes back towards live beyond the newest of what is kept', async () => {
+  it('returns towards live beyond the newest stored sample', async () => {
     const time = await intoThePast()
     apply(playback())
     time.step(1)
@@ -73,7 +77,7 @@ describe('beyond the memory', () => {
     expect([time.at, time.atMs, time.isRecorded, time.isPaused]).toEqual([54, 54_000, false, true])
   })
 
-  it('asks for one instant at a time; of those asked for meanwhile only the newest', async () => {
+  it('requests one instant at a time; of further ones only the newest', async () => {
     const time = useTimeStore()
     time.goTo(50)
     time.note({ sample: 50, atMs: 50_000 })
@@ -87,26 +91,26 @@ describe('beyond the memory', () => {
     expect([time.at, time.atMs]).toEqual([4, 20_000])
   })
 
-  it('asks within a recording too, which ends where it ends', async () => {
+  it('requests within a recording, too, up to its end', async () => {
     apply(playback({ playback: { file: 'mdt-storm.qosrec', tier: 'raw', fromMs: 9_000, toMs: 49_000 } }))
     const time = useTimeStore()
     expect([time.at, time.sample, time.isPaused]).toEqual([null, 9, true])
     time.step(1)
     expect(asked()).toEqual([54_000])
     await host.answer({ sample: 9, atMs: 49_000, recorded: true, turn: 1 })
-    expect([time.at, time.said]).toEqual([9, 'nothing is kept further on'])
+    expect([time.at, time.said]).toEqual([9, 'no later data'])
     time.step(-1)
     expect([time.at, time.said]).toEqual([8, ''])
   })
 
-  it('reckons where the host cannot say; far from what is there it stays and says why', async () => {
+  it('computes the sample if the host cannot; far from any data it stays, with a notice', async () => {
     const time = useTimeStore()
     time.goToTime(60_400)
     await host.answer(refuse('NOT_YET', 'This is not there yet'))
     expect([time.at, useSourceStore().notices]).toEqual([60, []])
     time.goToTime(10_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
-    expect([time.at, time.said, useSourceStore().notices.length]).toEqual([50, 'nothing is kept further back', 0])
+    expect([time.at, time.said, useSourceStore().notices.length]).toEqual([50, 'no earlier data', 0])
     time.goTo(70)
     time.goToTime(-60_000)
     await host.answer(refuse('NOTHING_KEPT', 'Nothing is kept of then'))
@@ -127,16 +131,16 @@ describe('live again', () => {
     expect([time.at, time.isPaused, time.sample]).toEqual([null, false, 120])
   })
 
-  it('says when that was refused', async () => {
+  it('reports a refusal', async () => {
     await intoThePast()
     apply(playback())
     host.refuses = new Error('socket closed')
     useTimeStore().live()
     await settle()
-    expect(useSourceStore().notices[0]).toMatchObject({ what: 'What was recorded is still on screen' })
+    expect(useSourceStore().notices[0]).toMatchObject({ what: 'The recording is still open' })
   })
 
-  it('counts what is held while paused, and nothing while something recorded is on screen', async () => {
+  it('counts held samples while paused, but not in a recording', async () => {
     const time = useTimeStore()
     time.pause()
     apply(status({ sample: 137, atMs: 137_000 }))
@@ -156,7 +160,7 @@ describe('a playback of the same cluster', () => {
     expect([source.isTurning, source.naming?.kind, source.isHatched]).toEqual([false, 'RECORDED', true])
   })
 
-  it('is another source where it is of another cluster', () => {
+  it('is another source if the cluster differs', () => {
     const source = useSourceStore()
     source.viewers = 1
     apply(playback({ source: { kind: 'RECORDED', cluster: 'borealis', env: 'PROD', sinceMs: 0 } }))
@@ -165,7 +169,7 @@ describe('a playback of the same cluster', () => {
     expect(source.switches).toBe(2)
   })
 
-  it('lets nothing be changed, and says why', async () => {
+  it('disables changes, with the reason', async () => {
     apply(playback())
     const source = useSourceStore()
     await source.setMode('enforce')
@@ -177,7 +181,7 @@ describe('a playback of the same cluster', () => {
 })
 
 describe('events', () => {
-  it('are gone to one after the other, though samples lie beside them', async () => {
+  it('are visited one after the other, even between samples', async () => {
     const time = useTimeStore()
     time.goTo(80)
     time.note({ sample: 80, atMs: 80_000 })
@@ -194,7 +198,7 @@ describe('events', () => {
     expect(host.calls.at(-2)?.input).toEqual({ atMs: 70_400, direction: 'next' })
   })
 
-  it('end with a word', async () => {
+  it('end with a message', async () => {
     const time = useTimeStore()
     await time.event('previous')
     expect([time.said, time.at]).toEqual(['no earlier event', null])
@@ -207,7 +211,7 @@ describe('events', () => {
 })
 
 describe('a zoomed window', () => {
-  it('stacks the way back, out of which each step goes one window', async () => {
+  it('keeps a stack of windows, popped one at a time', async () => {
     const time = useTimeStore()
     time.zoom(60_000, 90_000)
     await host.answer({ sample: 90, atMs: 90_000, recorded: false, turn: 0 })
@@ -224,7 +228,7 @@ describe('a zoomed window', () => {
     expect(time.windowMs).toBe(300_000)
   })
 
-  it('is never narrower than ten seconds nor wider than a day, and a width chosen by name begins anew', async () => {
+  it('is between ten seconds and a day, and a named width resets the stack', async () => {
     const time = useTimeStore()
     time.zoom(90_000, 90_400)
     expect(time.windowMs).toBe(10_000)
@@ -236,8 +240,9 @@ describe('a zoomed window', () => {
 })
 
 describe('comparing', () => {
-  it('keeps A where it was pinned, through a playback, until it is ended or another cluster comes', async () => {
-    const [time, compare] = [useTimeStore(), useCompareStore()]
+  it('keeps A through a playback, until it ends or the cluster changes', async () => {
+    const time = useTimeStore()
+    const compare = useCompareStore()
     time.goTo(80)
     compare.pin()
     expect([compare.isOn, compare.aMs]).toEqual([true, 80_000])

@@ -28,7 +28,7 @@ it('follows the newest sample until it is paused on the one on screen', () => {
   expect([time.at, time.sample, time.held]).toEqual([null, 136, 0])
 })
 
-it('goes on in a view that reports no samples, and stays where it is paused', () => {
+it('continues in a view that reports no samples, and stays paused', () => {
   const time = useTimeStore()
   time.note({ sample: 99, atMs: 99_000 })
   time.unnote()
@@ -41,7 +41,7 @@ it('goes on in a view that reports no samples, and stays where it is paused', ()
   expect([time.sample, time.atMs]).toEqual([129, 129_400])
 })
 
-it('steps within the samples there are and pauses by stepping', () => {
+it('steps within the available samples, and pauses by stepping', () => {
   const time = useTimeStore()
   time.step(-1)
   expect(time.at).toBe(99)
@@ -55,7 +55,7 @@ it('steps within the samples there are and pauses by stepping', () => {
   expect(time.isPaused).toBe(false)
 })
 
-it('stands on the sample nearest to an instant', () => {
+it('moves to the sample nearest to an instant', () => {
   const time = useTimeStore()
   time.goToTime(50_400)
   expect(time.at).toBe(50)
@@ -63,7 +63,7 @@ it('stands on the sample nearest to an instant', () => {
   expect(time.at).toBe(100)
 })
 
-it('never names a sample that the host can no longer show', async () => {
+it('never points to a sample that the host no longer has', async () => {
   const time = useTimeStore()
   const status = (sample: number, oldest: number): void => {
     const clock = { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 }

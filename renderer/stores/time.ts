@@ -1,7 +1,7 @@
 /**
- * The time cursor. `at` null follows the newest sample; a number stands on that sample while ingest goes on. What the source
- * no longer holds in memory is gone to by the host, which then plays back what it has kept.
- * What is on screen may lag behind what was asked for, so views report the sample they show by `note`.
+ * Time cursor. `at` null follows the newest sample; a number pauses at that sample while ingest continues. Samples that
+ * are no longer in memory are opened by the host, which then plays back its store. The view may lag behind the cursor,
+ * so it reports its sample by `note`.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef, watch } from 'vue'
@@ -12,11 +12,12 @@ import { useSettingsStore } from './settings.ts'
 import { useSourceStore } from './source.ts'
 
 const MINUTE_MS = 60_000
-const [FURTHER_BACK, FURTHER_ON] = ['nothing is kept further back', 'nothing is kept further on']
-/** Least width of a window, ms; a day is the most. */
+const FURTHER_BACK = 'no earlier data'
+const FURTHER_ON = 'no later data'
+/** Smallest window, ms; a day is the largest. */
 const LEAST_MS = 10_000
 const MOST_MS = 86_400_000
-/** Widths of the window [t - w, t]. */
+/** Selectable widths of the window [t - w, t]. */
 export const windows = [
   { label: '1m', ms: MINUTE_MS },
   { label: '5m', ms: 300_000 },
@@ -26,7 +27,7 @@ export const windows = [
   { label: 'Day', ms: MOST_MS },
 ] as const
 
-/** What was shown before a stretch was zoomed into. */
+/** View before zooming into a range. */
 export interface Crumb {
   readonly windowMs: number
   /** End of that window; null: the newest. */
@@ -34,36 +35,40 @@ export interface Crumb {
 }
 
 export const useTimeStore = defineStore('time', () => {
-  const [source, connection] = [useSourceStore(), useConnectionStore()]
+  const source = useSourceStore()
+  const connection = useConnectionStore()
   const at = ref<number | null>(null)
   const windowMs = ref<number>(useSettingsStore().windowMs)
   const noted = shallowRef<{ sample: number; atMs: number | null } | null>(null)
   const crumbs = shallowRef<readonly Crumb[]>([])
-  /** What the last key has to say beside a move, for example that there is no later event. */
+  /** Message of the last key press besides a move, for example that there is no later event. */
   const said = ref('')
 
   const newest = computed(() => source.frame?.sample ?? 0)
-  /** How far back can be stepped without the host opening anything. */
+  /** Oldest sample that can be reached without the host opening anything. */
   const oldest = computed(() => Math.max(1, source.frame?.oldest ?? 1))
   const isRecorded = computed(() => source.frame?.source.kind === 'RECORDED')
   const isPaused = computed(() => at.value !== null || isRecorded.value)
   const intervalMs = computed(() => source.frame?.clock.intervalMs ?? 1000)
 
-  /** The sample on screen: reported by the view, else what was asked for. */
+  /** Sample on screen: reported by the view, else as requested. */
   const sample = computed(() => at.value ?? noted.value?.sample ?? newest.value)
-  /** Its instant; reckoned back from the newest until the frame is here. */
+  /** Its time; computed from the newest until the frame has arrived. */
   const atMs = computed(() => {
     if (noted.value?.sample === sample.value) return noted.value.atMs
     const newestAt = source.frame?.atMs ?? null
     return newestAt === null ? null : newestAt - (newest.value - sample.value) * intervalMs.value
   })
-  /** Samples that came in since the one on screen. */
+  /** Samples received since the one on screen. */
   const held = computed(() => (isPaused.value && !isRecorded.value ? Math.max(0, newest.value - sample.value) : 0))
 
   function note(frame: { sample: number; atMs: number | null }): void {
     noted.value = { sample: frame.sample, atMs: frame.atMs }
   }
-  /** The view that reported samples is gone: without another one the clock follows the newest. A cursor that is paused stays. */
+  /**
+   * The view that reported samples was unmounted: without another one the clock follows the newest. A paused cursor
+   * stays.
+   */
   function unnote(): void {
     if (!isPaused.value) noted.value = null
   }
@@ -72,20 +77,20 @@ export const useTimeStore = defineStore('time', () => {
     said.value = ''
     at.value = within(target)
   }
-  // A cursor that stood still long enough is overtaken by what the host forgets, and after a restart of the host it may lie
-  // beyond the newest: it moves to what can be shown, and the clock says so.
+  // A paused cursor may become older than the host's memory, and after a restart of the host it may be beyond the
+  // newest sample: it moves to the nearest available one, and the clock shows that.
   watch([oldest, newest], () => {
     if (at.value !== null && newest.value > 0) at.value = within(at.value)
   })
 
-  /** The host is asked for one instant at a time; of those asked for meanwhile the newest is next. */
+  /** The host is sent one instant at a time; of further ones only the newest is kept. */
   let wantedMs: number | null = null
   let askedMs = 0
   const isGoing = ref(false)
   const turnAsked = ref(0)
-  /** Where the host stands, in samples of a turn that the window has not seen yet. */
+  /** Position reached at the host, in sample numbers of a turn that the window has not seen yet. */
   const ahead = shallowRef<{ turn: number; sample: number; atMs: number } | null>(null)
-  /** Samples of what is on screen now say nothing of where the cursor is going. */
+  /** True while the cursor is moving to another turn, for which the current sample numbers are not valid. */
   const isElsewhere = computed(() => ahead.value !== null || (isGoing.value && source.turn !== turnAsked.value))
 
   function arrive(sampleThere: number, ms: number): void {
@@ -103,7 +108,7 @@ export const useTimeStore = defineStore('time', () => {
     },
     { flush: 'sync' },
   )
-  /** Nearest sample by the interval alone: where no host can say better. */
+  /** Nearest sample computed from the interval, if the host is not available. */
   function reckon(ms: number): number {
     const newestAt = source.frame?.atMs
     return newestAt === null || newestAt === undefined
@@ -111,7 +116,7 @@ export const useTimeStore = defineStore('time', () => {
       : newest.value - (newestAt - ms) / intervalMs.value
   }
 
-  /** Stands on the sample nearest to an instant of the source's clock; beyond the memory, on what is kept. */
+  /** Moves to the sample nearest to an instant of the source's clock; beyond the memory, in stored history. */
   const goToTime = (ms: number): void => void travel(ms)
   async function travel(ms: number): Promise<void> {
     said.value = ''
@@ -129,10 +134,10 @@ export const useTimeStore = defineStore('time', () => {
       isGoing.value = false
     }
   }
-  type Stood = { readonly sample: number; readonly atMs: number; readonly turn?: number | undefined }
-  /** Where the host stood meanwhile, on the way to what is wanted now: there it stays when that is refused. */
-  let passed: Stood | null = null
-  function standAt({ turn, sample: sampleThere, atMs: ms }: Stood): void {
+  type Position = { readonly sample: number; readonly atMs: number; readonly turn?: number | undefined }
+  /** Last position reached on the way to the wanted one; used if that is refused. */
+  let passed: Position | null = null
+  function moveTo({ turn, sample: sampleThere, atMs: ms }: Position): void {
     if (turn === undefined || turn === source.turn) return arrive(sampleThere, ms)
     ahead.value = { turn, sample: sampleThere, atMs: ms }
     source.look()
@@ -141,24 +146,24 @@ export const useTimeStore = defineStore('time', () => {
     const { host } = connection
     turnAsked.value = source.turn
     try {
-      const stood = await host?.api.history.goTo({ atMs: ms })
-      passed = wantedMs === null ? null : (stood ?? passed)
-      if (stood && wantedMs === null) standAt(stood)
+      const reached = await host?.api.history.goTo({ atMs: ms })
+      passed = wantedMs === null ? null : (reached ?? passed)
+      if (reached && wantedMs === null) moveTo(reached)
     } catch (error) {
       const there = passed
       if (wantedMs === null || connection.host !== host) passed = null
       if (connection.host !== host) return
       if (there && wantedMs === null) {
-        standAt(there)
-        return source.tell(refusal(`The cursor did not go to ${formatClock(ms)}`, error))
+        moveTo(there)
+        return source.tell(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
       }
       const nearest = reckon(ms)
       const beyondMs = Math.max(oldest.value - nearest, nearest - newest.value - 1) * intervalMs.value
-      // A step too far ends at the last sample there is; far from anything that is kept the cursor stays where it was.
+      // A short step beyond the data ends at the last sample; far from any data the cursor does not move.
       if (!isRecorded.value && beyondMs <= MINUTE_MS) {
         goTo(nearest)
         if (beyondMs > 0) said.value = nearest < oldest.value ? FURTHER_BACK : FURTHER_ON
-      } else source.tell(refusal(`The cursor did not go to ${formatClock(ms)}`, error))
+      } else source.tell(refusal(`The cursor was not moved to ${formatClock(ms)}`, error))
     }
   }
 
@@ -171,7 +176,7 @@ export const useTimeStore = defineStore('time', () => {
       void connection.host?.api.history
         .leave()
         .then(() => source.look())
-        .catch((error: unknown) => source.tell(refusal('What was recorded is still on screen', error)))
+        .catch((error: unknown) => source.tell(refusal('The recording is still open', error)))
   }
   const pause = (): void => {
     at.value ??= sample.value
@@ -184,7 +189,7 @@ export const useTimeStore = defineStore('time', () => {
     crumbs.value = []
     said.value = ''
   }
-  /** Moves the cursor by whole samples and pauses there; beyond what can be stepped through the host is asked. */
+  /** Moves the cursor by whole samples and pauses there; beyond the samples in memory the host is asked. */
   function step(by: number): void {
     const under = wantedMs ?? (isGoing.value || ahead.value ? askedMs : null)
     if (under !== null) {
@@ -206,7 +211,7 @@ export const useTimeStore = defineStore('time', () => {
     if (from !== null) goToTime(from + by * MINUTE_MS)
   }
 
-  /** The event last gone to: its sample may be a little before it. */
+  /** Last event jumped to: its sample may be slightly before it. */
   let lastEvent: { atMs: number; sample: number } | null = null
   let isAsking = false
   async function event(direction: 'next' | 'previous'): Promise<void> {
@@ -228,14 +233,15 @@ export const useTimeStore = defineStore('time', () => {
     }
   }
 
-  /** Shows the stretch from..to, and keeps the way back out of it. */
+  /** Zooms to the range from..to, and stores the previous view. */
   function zoom(fromMs: number, toMs: number): void {
-    const [from, to] = [Math.min(fromMs, toMs), Math.max(fromMs, toMs)]
+    const from = Math.min(fromMs, toMs)
+    const to = Math.max(fromMs, toMs)
     crumbs.value = [...crumbs.value, { windowMs: windowMs.value, atMs: isPaused.value ? atMs.value : null }]
     windowMs.value = Math.max(LEAST_MS, Math.min(MOST_MS, Math.round(to - from)))
     goToTime(to)
   }
-  /** Back out of zoomed windows, to the one before or to the named one. */
+  /** Zooms out to the previous window or to the given one. */
   function stepOut(to = crumbs.value.length - 1): void {
     const crumb = crumbs.value[to]
     if (!crumb) return
@@ -245,29 +251,42 @@ export const useTimeStore = defineStore('time', () => {
     else goToTime(crumb.atMs)
   }
   const resetZoom = (): void => stepOut(0)
-  /** A width chosen by name is where zooming begins anew. */
+  /** A width chosen by name resets the zoom. */
   function chooseWindow(ms: number): void {
     crumbs.value = []
     windowMs.value = ms
   }
 
   return {
-    ...{
-      at,
-      windowMs,
-      newest,
-      oldest,
-      isPaused,
-      isRecorded,
-      isElsewhere,
-      isGoing,
-      intervalMs,
-      sample,
-      atMs,
-      held,
-      said,
-    },
-    ...{ noted, note, unnote, pause, live, reset, toggle, step, stepMinutes, event, goTo, goToTime },
-    ...{ crumbs, zoom, stepOut, resetZoom, chooseWindow },
+    at,
+    windowMs,
+    newest,
+    oldest,
+    isPaused,
+    isRecorded,
+    isElsewhere,
+    isGoing,
+    intervalMs,
+    sample,
+    atMs,
+    held,
+    said,
+    noted,
+    note,
+    unnote,
+    pause,
+    live,
+    reset,
+    toggle,
+    step,
+    stepMinutes,
+    event,
+    goTo,
+    goToTime,
+    crumbs,
+    zoom,
+    stepOut,
+    resetZoom,
+    chooseWindow,
   }
 })

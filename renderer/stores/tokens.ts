@@ -1,6 +1,6 @@
 /**
- * Haechi's tokens in this window: which data node and span it looks at, what is selected and typed, and the verbs that
- * change a node. Kept while another view is on screen, so that nothing typed is lost.
+ * Tokens view: data node and span, selection and input, and requests that change a node. Kept while another view is
+ * shown, so that no input is lost.
  */
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
@@ -12,8 +12,8 @@ import { useSelectionStore } from './selection.ts'
 
 const NOT_CHANGED = 'The data node was not changed'
 const NOT_RESERVED = 'The reservation was not changed'
-const NOT_CHECKED = 'Admission was not asked'
-/** Longest that a frame from before a change may still be on its way: it holds from the next period on. */
+const NOT_CHECKED = 'Admission was not checked'
+/** Longest delay of a frame from before a change, which applies from the next period on, ms. */
 const UNDER_WAY_MS = 3000
 
 export type InspectorTab = 'client' | 'events' | 'terms'
@@ -30,14 +30,14 @@ export const tokensSorts = [
 ] as const
 export type TokensSort = (typeof tokensSorts)[number]
 
-/** What was typed for one client, as text: also what cannot be. */
+/** Input for one client, as text, including invalid input. */
 export interface ReserveDraft {
   readonly reservation: string
   readonly limit: string
 }
 type Settings = Omit<TokensChange, 'node'>
 
-/** The frame with what the host has agreed to already in it. */
+/** Applies settings accepted by the host to a frame that does not contain them yet. */
 export function withSettings(frame: TokensFrame, node: string, settings: Settings): TokensFrame {
   if (frame.node !== node) return frame
   const { variant = frame.variant, preset = frame.preset } = settings
@@ -45,11 +45,12 @@ export function withSettings(frame: TokensFrame, node: string, settings: Setting
 }
 
 export const useTokensStore = defineStore('tokens', () => {
-  const [connection, selection] = [useConnectionStore(), useSelectionStore()]
-  /** Empty: the first that the source has. */
+  const connection = useConnectionStore()
+  const selection = useSelectionStore()
+  /** Empty: the first of the source. */
   const node = ref('')
   const span = ref<TokensSpan>('period')
-  /** Of the clients that are listed. */
+  /** Filters the clients. */
   const filter = ref('')
   /** Key of the selected client; empty = none. */
   const client = ref('')
@@ -60,22 +61,22 @@ export const useTokensStore = defineStore('tokens', () => {
   /** Key of the client whose reservation is being edited. */
   const editing = ref<string | null>(null)
   const drafts = shallowRef<ReadonlyMap<string, ReserveDraft>>(new Map())
-  /** Why the last change of the node was refused. */
+  /** Refusal of the last change of the node. */
   const notice = shallowRef<Notice | null>(null)
 
-  /** @param jobId  of the client, or empty: it becomes the selection of the window. */
+  /** @param jobId  job of the client, or empty: becomes the window's selection. */
   function select(key: string, jobId: string): void {
     client.value = key
     if (jobId !== '') selection.select(jobId)
     else selection.choose('client', key)
   }
-  // Esc ends every selection, this one too.
+  // Esc clears every selection, including this one.
   selection.$onAction(({ name }) => {
     if (name !== 'clear') return
     client.value = ''
     inspector.value = null
   })
-  /** Sorts by a column; a second time turns the order. Names start upwards, numbers with the largest. */
+  /** Sorts by a column; again: reverses the order. Names start ascending, numbers descending. */
   function sortBy(column: TokensSort): void {
     if (sort.value === column) descending.value = !descending.value
     else {
@@ -90,7 +91,7 @@ export const useTokensStore = defineStore('tokens', () => {
     client.value = ''
     editing.value = null
   }
-  /** Drafts are of a client of a node: names may be the same on two nodes. */
+  /** Drafts are keyed by node and client: two nodes may have clients of the same name. */
   const draftKey = (on: string, key: string): string => JSON.stringify([on, key])
   const draftOf = (on: string, key: string): ReserveDraft | null => drafts.value.get(draftKey(on, key)) ?? null
   function keep(on: string, key: string, draft: ReserveDraft | null): void {
@@ -117,14 +118,14 @@ export const useTokensStore = defineStore('tokens', () => {
       return false
     }
   }
-  /** A new frame has come: what was agreed to longer ago is in it, or has been undone since. */
+  /** Called for a new frame: changes accepted longer ago are in it, or have been reverted since. */
   function arrived(): void {
     if (agreed.value !== null && Date.now() > agreed.value.untilMs) agreed.value = null
   }
   const settled = (frame: TokensFrame): TokensFrame =>
     agreed.value === null ? frame : withSettings(frame, agreed.value.node, agreed.value.settings)
 
-  /** What admission says to it; a notice where it could not be asked. */
+  /** Result of admission control; a notice if the request failed. */
   async function check(asked: TokensReserve): Promise<TokensAdmission | Notice> {
     try {
       return connection.host === null ? noHost(NOT_CHECKED) : await connection.host.api.tokens.check(asked)
@@ -132,7 +133,7 @@ export const useTokensStore = defineStore('tokens', () => {
       return refusal(NOT_CHECKED, error)
     }
   }
-  /** null: it holds from the next period on. */
+  /** null: it applies from the next period on. */
   async function reserve(asked: TokensReserve): Promise<Notice | null> {
     try {
       if (connection.host === null) return noHost(NOT_RESERVED)
@@ -144,7 +145,25 @@ export const useTokensStore = defineStore('tokens', () => {
   }
 
   return {
-    ...{ node, span, filter, client, sort, descending, inspector, editing, drafts, notice },
-    ...{ select, sortBy, show, draftOf, keep, change, arrived, settled, check, reserve },
+    node,
+    span,
+    filter,
+    client,
+    sort,
+    descending,
+    inspector,
+    editing,
+    drafts,
+    notice,
+    select,
+    sortBy,
+    show,
+    draftOf,
+    keep,
+    change,
+    arrived,
+    settled,
+    check,
+    reserve,
   }
 })

@@ -1,4 +1,4 @@
-/** Edits that are a changed value of a store: each is noticed, and can be taken back by putting the value before it back. */
+/** Edits recorded from store changes: undo restores the previous value. */
 import { watch } from 'vue'
 import type { ChosenKeys } from '../commands/keymap-text.ts'
 import { useKeymapStore } from '../commands/keymap.ts'
@@ -17,16 +17,16 @@ import { settingNames, type SettingName, type Settings } from './settings-schema
 import { useSettingsStore } from './settings.ts'
 import { tagTables, useTagsStore, type Tags } from './tags.ts'
 import { useTokensStore } from './tokens.ts'
-import { useUndoStore, type EditRoom } from './undo.ts'
+import { useUndoStore, type EditArea } from './undo.ts'
 
 interface Noticed<T> {
-  readonly room: EditRoom
+  readonly room: EditArea
   readonly of: () => T
   readonly put: (value: T) => unknown
   readonly words: (now: T, before: T) => string
-  /** Name under which quick changes are one edit; none: each stands alone. */
+  /** Key under which quick successive changes are merged; none: not merged. */
   readonly joins?: (now: T, before: T) => string
-  /** What was changed is no edit, as with a draft that is opened. */
+  /** True if the change is not an edit, for example an opened draft. */
   readonly isOther?: (now: T, before: T) => boolean
 }
 
@@ -38,7 +38,10 @@ function notice<T>({ room, of, put, words, joins, isOther }: Noticed<T>): void {
       if (isOther?.(now, before)) return
       const joined = joins?.(now, before)
       undo.push({
-        ...{ room, words: words(now, before), undo: () => put(before), redo: () => put(now) },
+        room,
+        words: words(now, before),
+        undo: () => put(before),
+        redo: () => put(now),
         ...(joined === undefined ? {} : { joins: joined }),
       })
     },
@@ -55,7 +58,7 @@ function settingWords(now: Settings, before: Settings): string {
 const changedNames = (now: Settings, before: Settings): SettingName[] =>
   settingNames.filter((name) => now[name] !== before[name])
 
-/** Of the jobs table: what is undone together is what was changed together. */
+/** State of the jobs table that is undone together. */
 interface JobsView {
   readonly filter: string
   readonly sort: JobColumn
@@ -65,13 +68,17 @@ interface JobsView {
 }
 function jobsWords(now: JobsView, before: JobsView): string {
   if (now.groupBy !== before.groupBy) return now.groupBy === null ? 'jobs one by one' : `jobs by ${now.groupBy}`
-  if (now.filter !== before.filter) return now.filter === '' ? 'filter of jobs taken away' : `filter ${now.filter}`
+  if (now.filter !== before.filter) return now.filter === '' ? 'jobs filter cleared' : `filter ${now.filter}`
   if (now.target !== before.target) return now.target === '' ? 'records of all targets' : `records of ${now.target}`
-  return `order of jobs by ${now.sort}`
+  return `jobs sorted by ${now.sort}`
 }
 
 const jobsView = ({ filter, sort, descending, target, groupBy }: JobsView): JobsView => ({
-  ...{ filter, sort, descending, target, groupBy },
+  filter,
+  sort,
+  descending,
+  target,
+  groupBy,
 })
 
 const tagChange = (now: Tags, before: Tags) =>
@@ -81,9 +88,10 @@ const tagChange = (now: Tags, before: Tags) =>
   }))
 function tagWords(now: Tags, before: Tags): string {
   const all = tagChange(now, before)
-  const [put, taken] = [all.flatMap((c) => c.put), all.flatMap((c) => c.taken)]
+  const put = all.flatMap((c) => c.put)
+  const taken = all.flatMap((c) => c.taken)
   if (put.length + taken.length > 1) return `${put.length + taken.length} tags cleared`
-  return put[0] === undefined ? `tag taken from ${taken[0] ?? ''}` : `tag of ${put[0]}`
+  return put[0] === undefined ? `tag removed from ${taken[0] ?? ''}` : `tag of ${put[0]}`
 }
 
 function variantWords(now: readonly VariantEntry[], before: readonly VariantEntry[]): string {
@@ -92,7 +100,7 @@ function variantWords(now: readonly VariantEntry[], before: readonly VariantEntr
   if (added && !removed) return `variant ${added.variant.name} added`
   if (removed && !added) return `variant ${removed.variant.name} removed`
   const changed = now.find((e) => before.every((b) => b !== e))
-  return changed ? `variant ${changed.variant.name}` : 'order of the variants'
+  return changed ? `variant ${changed.variant.name}` : 'order of variants'
 }
 
 const filters = (): readonly { readonly of: string; readonly store: { filter: string } }[] => [
@@ -102,11 +110,17 @@ const filters = (): readonly { readonly of: string; readonly store: { filter: st
   { of: 'notebooks', store: useIncidentsStore() },
 ]
 
-/** Called once, by the frame: from then on edits are noticed. */
-export function noticeEdits(): void {
-  const [settings, jobs, locks] = [useSettingsStore(), useJobsTableStore(), useLocksStore()]
-  const [sandbox, variants, policies] = [useSandboxStore(), useSandboxVariantsStore(), usePolicyDraftStore()]
-  const [undo, keymap, tags] = [useUndoStore(), useKeymapStore(), useTagsStore()]
+/** Starts recording; called once, by the frame. */
+export function recordEdits(): void {
+  const settings = useSettingsStore()
+  const jobs = useJobsTableStore()
+  const locks = useLocksStore()
+  const sandbox = useSandboxStore()
+  const variants = useSandboxVariantsStore()
+  const policies = usePolicyDraftStore()
+  const undo = useUndoStore()
+  const keymap = useKeymapStore()
+  const tags = useTagsStore()
 
   notice<Settings>({
     room: 'settings',
@@ -120,7 +134,7 @@ export function noticeEdits(): void {
     room: 'settings',
     of: () => keymap.chosen,
     put: (value) => (keymap.chosen = value),
-    words: () => 'keys of commands',
+    words: () => 'key bindings',
   })
   notice<JobsView>({
     room: 'jobs',
@@ -147,7 +161,7 @@ export function noticeEdits(): void {
     room: 'views',
     of: () => locks.filter,
     put: (value) => (locks.filter = value),
-    words: (now) => (now === '' ? 'filter of locks taken away' : `filter of locks ${now}`),
+    words: (now) => (now === '' ? 'locks filter cleared' : `locks filter ${now}`),
     joins: () => 'locks filter',
   })
   for (const { of, store } of filters()) {
@@ -155,7 +169,7 @@ export function noticeEdits(): void {
       room: 'views',
       of: () => store.filter,
       put: (value) => (store.filter = value),
-      words: (now) => (now === '' ? `filter of ${of} taken away` : `filter of ${of} ${now}`),
+      words: (now) => (now === '' ? `${of} filter cleared` : `${of} filter ${now}`),
       joins: () => `${of} filter`,
     })
   }
@@ -168,18 +182,18 @@ export function noticeEdits(): void {
       const changed = now.length === before.length ? now.find((e) => !before.includes(e)) : undefined
       return changed ? `variant ${changed.id}` : `variants ${now.length}`
     },
-    // Those that come with a scenario, or go with it.
+    // Variants that come or go with a scenario.
     isOther: (now, before) => now.every(({ id }) => before.every((b) => b.id !== id)),
   })
   notice<string>({
     room: 'sandbox',
     of: () => sandbox.text,
     put: (value) => sandbox.edit(value),
-    words: () => 'text of the scenario',
+    words: () => 'scenario text',
     joins: () => 'scenario text',
     isOther: (now) => now === sandbox.keptText,
   })
-  // What belongs to the scenario before goes with it.
+  // Edits of the previous scenario are dropped.
   watch(
     () => sandbox.loads,
     () => undo.forget('sandbox'),
@@ -189,7 +203,7 @@ export function noticeEdits(): void {
     room: 'policies',
     of: () => (policies.draft === null ? null : { plane: policies.draft.plane, text: policies.draft.text }),
     put: (value) => value !== null && policies.put(value.plane, value.text),
-    words: () => 'text of the policies',
+    words: () => 'policy text',
     joins: () => 'policies',
     isOther: (now, before) =>
       now === null || before === null || now.plane !== before.plane || now.text === before.text || !isTouched(),

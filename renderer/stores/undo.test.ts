@@ -9,7 +9,7 @@ import { resetForSource } from './source-switch.ts'
 import { useSourceStore } from './source.ts'
 import { useStagedEditsStore } from './staged-edits.ts'
 import { useTagsStore } from './tags.ts'
-import { noticeEdits } from './undo-watch.ts'
+import { recordEdits } from './undo-watch.ts'
 import { useUndoStore } from './undo.ts'
 
 let scope = effectScope()
@@ -29,15 +29,17 @@ const later = (): void => void vi.setSystemTime(Date.now() + 10_000)
 const words = (): string => useUndoStore().told?.words ?? ''
 
 describe('edits of the window', () => {
-  it('are taken back one by one, and brought again, with their words', async () => {
-    scope.run(noticeEdits)
-    const [undo, settings, jobs] = [useUndoStore(), useSettingsStore(), useJobsTableStore()]
+  it('are undone and redone one by one, with their descriptions', async () => {
+    scope.run(recordEdits)
+    const undo = useUndoStore()
+    const settings = useSettingsStore()
+    const jobs = useJobsTableStore()
     settings.theme = 'light'
     later()
     jobs.filter = 'user:ana'
     later()
     jobs.sortBy('readBps')
-    expect(undo.past.map((e) => e.words)).toEqual(['Theme', 'filter user:ana', 'order of jobs by readBps'])
+    expect(undo.past.map((e) => e.words)).toEqual(['Theme', 'filter user:ana', 'jobs sorted by readBps'])
 
     await undo.undo()
     expect([jobs.sort, jobs.filter]).toEqual(['rpcs', 'user:ana'])
@@ -57,9 +59,10 @@ describe('edits of the window', () => {
     expect(undo.future).toEqual([])
   })
 
-  it('that are typed are one, and what undoing itself changes is none', async () => {
-    scope.run(noticeEdits)
-    const [undo, jobs] = [useUndoStore(), useJobsTableStore()]
+  it('are merged while typing, and undo itself records none', async () => {
+    scope.run(recordEdits)
+    const undo = useUndoStore()
+    const jobs = useJobsTableStore()
     for (const text of ['u', 'us', 'user:', 'user:ana']) jobs.filter = text
     expect(undo.past).toHaveLength(1)
     await undo.undo()
@@ -69,18 +72,17 @@ describe('edits of the window', () => {
     expect(jobs.filter).toBe('user:ana')
   })
 
-  it('of the jobs table are also how it is grouped, a group that is opened, and whose records are shown', async () => {
-    scope.run(noticeEdits)
-    const [undo, jobs] = [useUndoStore(), useJobsTableStore()]
+  it('of the jobs table include grouping, an opened group, and the target of records', async () => {
+    scope.run(recordEdits)
+    const undo = useUndoStore()
+    const jobs = useJobsTableStore()
     const shown = () => [jobs.groupBy, jobs.filter, jobs.target]
     jobs.groupBy = 'user'
     jobs.groupBy = 'account'
     later()
     jobs.openGroup('phys', 'account:phys')
     jobs.target = 'demo-OST0001'
-    expect(undo.past.map((e) => e.words)).toEqual([
-      ...['jobs by account', 'opening of phys', 'records of demo-OST0001'],
-    ])
+    expect(undo.past.map((e) => e.words)).toEqual(['jobs by account', 'opening of phys', 'records of demo-OST0001'])
     await undo.undo()
     expect(shown()).toEqual([null, 'account:phys', ''])
     await undo.undo()
@@ -91,9 +93,10 @@ describe('edits of the window', () => {
     expect(shown()).toEqual([null, 'account:phys', 'demo-OST0001'])
   })
 
-  it('of tags are one a row, and clearing all of them is one', async () => {
-    scope.run(noticeEdits)
-    const [undo, tags] = [useUndoStore(), useTagsStore()]
+  it('of tags are one per row, and one for clearing all', async () => {
+    scope.run(recordEdits)
+    const undo = useUndoStore()
+    const tags = useTagsStore()
     tags.clear()
     expect(undo.past).toEqual([])
     tags.toggle('jobs', '4655.vasp')
@@ -102,7 +105,11 @@ describe('edits of the window', () => {
     tags.toggle('jobs', '4690.python')
     tags.clear()
     expect(undo.past.map((e) => e.words)).toEqual([
-      ...['tag of 4655.vasp', 'tag of hog_cap', 'tag taken from 4655.vasp', 'tag of 4690.python', '2 tags cleared'],
+      'tag of 4655.vasp',
+      'tag of hog_cap',
+      'tag removed from 4655.vasp',
+      'tag of 4690.python',
+      '2 tags cleared',
     ])
     await undo.undo()
     expect([[...tags.of('jobs')], [...tags.of('rules')]]).toEqual([['4690.python'], ['hog_cap']])
@@ -115,10 +122,10 @@ describe('edits of the window', () => {
     expect([undo.past, undo.future]).toEqual([[], []])
   })
 
-  it('of variants bring back the one that was removed, under its place and id', async () => {
+  it('of variants restore a removed one at its position with its id', async () => {
     const variants = useSandboxVariantsStore()
     variants.set([PLAIN, { ...PLAIN, name: 'B' }, { ...PLAIN, name: 'C' }])
-    scope.run(noticeEdits)
+    scope.run(recordEdits)
     const before = variants.entries
     variants.remove(before[1]!.id)
     later()
@@ -130,9 +137,11 @@ describe('edits of the window', () => {
     expect(variants.entries).toEqual(before)
   })
 
-  it('go with a source that is left, but for those of settings', async () => {
-    scope.run(noticeEdits)
-    const [undo, settings, jobs] = [useUndoStore(), useSettingsStore(), useJobsTableStore()]
+  it('are dropped with their source, except for settings', async () => {
+    scope.run(recordEdits)
+    const undo = useUndoStore()
+    const settings = useSettingsStore()
+    const jobs = useJobsTableStore()
     settings.density = 'comfy'
     later()
     jobs.filter = 'user:ana'
@@ -142,7 +151,7 @@ describe('edits of the window', () => {
     await nextTick()
   })
 
-  it('are kept up to a hundred', () => {
+  it('are limited to a hundred', () => {
     const undo = useUndoStore()
     for (let i = 0; i < 130; i++) undo.push({ words: `${i}`, room: 'views', undo: () => true, redo: () => true })
     expect(undo.past).toHaveLength(100)
@@ -181,43 +190,50 @@ describe('what is staged', () => {
     return calls
   }
 
-  it('is taken back and staged again under its own id', async () => {
-    const [calls, edits, undo] = [host(), useStagedEditsStore(), useUndoStore()]
+  it('is unstaged and restored under its own id', async () => {
+    const calls = host()
+    const edits = useStagedEditsStore()
+    const undo = useUndoStore()
     await edits.stage({ service: 'ost_io', form, terms })
     await edits.stage({ service: 'ost_io', form, terms, replaces: 's1' })
     for (const act of [undo.undo, undo.undo, undo.redo, undo.redo]) expect(await act()).toBe(true)
     expect(calls).toEqual(['stage', 'stage', 'restore s1 for s2', 'unstage s1', 'restore s1', 'restore s2 for s1'])
   })
 
-  it('comes back after all of it was discarded', async () => {
-    const [calls, edits, undo] = [host(), useStagedEditsStore(), useUndoStore()]
+  it('is restored after everything was discarded', async () => {
+    const calls = host()
+    const edits = useStagedEditsStore()
+    const undo = useUndoStore()
     const items = ['x', 'y'].map((id) => ({ id, rule: id, form: { ...form, name: id } }))
     edits.note({ service: 'ost_io', items, policy: null } as never)
     await edits.unstage('ost_io', null)
-    expect(undo.next?.words).toBe('take back 2 staged changes')
+    expect(undo.next?.words).toBe('unstage 2 changes')
     await undo.undo()
     await undo.redo()
     expect(calls).toEqual(['unstage null', 'restore x y', 'unstage x', 'unstage y'])
   })
 
-  it('that the host does not know any more is said, and the edit is let go', async () => {
-    const [edits, undo] = [useStagedEditsStore(), useUndoStore()]
+  it('reports a change that the host no longer has, and drops the edit', async () => {
+    const edits = useStagedEditsStore()
+    const undo = useUndoStore()
     host()
     edits.note({ service: 'ost_io', items: [{ id: 'gone', rule: 'a', form }], policy: null } as never)
     await edits.unstage('ost_io', 'gone')
     expect(await undo.undo()).toBe(false)
-    expect(words()).toBe('Not undone: take back start of a')
-    expect(useSourceStore().notices.map((n) => n.what)).toEqual(['What is staged was not changed'])
+    expect(words()).toBe('Not undone: unstage start of a')
+    expect(useSourceStore().notices.map((n) => n.what)).toEqual(['Staged changes were not updated'])
     expect([undo.past, undo.future]).toEqual([[], []])
   })
 
-  it('and was committed is no edit any more: the cluster is changed back in Rules only', async () => {
-    const [calls, edits, undo] = [host(), useStagedEditsStore(), useUndoStore()]
+  it('cannot be undone after a commit: the cluster is rolled back in Rules only', async () => {
+    const calls = host()
+    const edits = useStagedEditsStore()
+    const undo = useUndoStore()
     await edits.stage({ service: 'ost_io', form, terms })
     undo.committed('The staged changes were committed')
     expect(await undo.undo()).toBe(false)
     expect(words()).toBe(
-      'The staged changes were committed. Changes of a cluster are undone in Rules, in the undo list (Z)',
+      'The staged changes were committed. Cluster changes are rolled back in Rules, in the undo list (Z)',
     )
     expect(await undo.undo()).toBe(false)
     expect(calls).toEqual(['stage'])

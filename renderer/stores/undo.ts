@@ -1,31 +1,31 @@
 /**
- * The edits of this window that can be taken back: settings, filters, what is staged, variants and drafts, notebooks; in one
- * bounded list, the newest first. Nothing of it reaches a server: a change of a cluster is undone by its own inverse, in Rules.
+ * Undo list of this window: settings, filters, staged changes, variants, drafts and incidents; one bounded list, newest
+ * first. Nothing of it reaches a server: a change of a cluster is rolled back in Rules.
  */
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 
-/** Where an edit belongs; a source that goes takes with it what was about it. */
-export type EditRoom = 'settings' | 'jobs' | 'rules' | 'sandbox' | 'policies' | 'incidents' | 'views'
+/** Area of an edit; a change of source drops the edits of some areas. */
+export type EditArea = 'settings' | 'jobs' | 'rules' | 'sandbox' | 'policies' | 'incidents' | 'views'
 
-/** False: it could not be done, and whoever refused says why. */
+/** False: it failed, and the reason is shown elsewhere. */
 type Act = () => unknown
 export interface Edit {
-  /** What was done, as it follows `Undo: `, for example `filter user:ana`. */
+  /** Description that follows `Undo: `, for example `filter user:ana`. */
   readonly words: string
-  readonly room: EditRoom
+  readonly room: EditArea
   readonly undo: Act
   readonly redo: Act
-  /** Edits of the same name that follow each other quickly are one, as a text that is typed. */
+  /** Quick successive edits with the same key are merged, as while typing. */
   readonly joins?: string
 }
 interface Step extends Edit {
   readonly atMs: number
-  /** A change of a cluster stands here: it is named once and not undone. */
+  /** Marks a change of a cluster: it is shown once and cannot be undone here. */
   readonly isBarrier?: true
 }
-/** What is told of the last step. */
-export interface Told {
+/** Message about the last step. */
+export interface UndoMessage {
   readonly words: string
   readonly kind: 'undone' | 'redone' | 'nothing' | 'refused' | 'cluster'
 }
@@ -36,14 +36,14 @@ const JOIN_MS = 1500
 export const useUndoStore = defineStore('undo', () => {
   const past = shallowRef<readonly Step[]>([])
   const future = shallowRef<readonly Step[]>([])
-  const told = shallowRef<Told | null>(null)
+  const told = shallowRef<UndoMessage | null>(null)
   const isBusy = ref(false)
   let quiet = 0
 
   const next = computed(() => past.value.at(-1) ?? null)
   const nextRedo = computed(() => future.value.at(-1) ?? null)
 
-  /** What happens within is no edit of the operator. */
+  /** Runs `act` without recording edits. */
   function quietly<T>(act: () => T): T {
     quiet++
     try {
@@ -61,18 +61,22 @@ export const useUndoStore = defineStore('undo', () => {
     past.value = [...(joined ? past.value.slice(0, -1) : past.value), step].slice(-MOST)
     future.value = []
   }
-  /** What was about something that is gone cannot be taken back any more. */
-  function forget(...rooms: readonly EditRoom[]): void {
+  /** Drops the edits of areas whose data is gone. */
+  function forget(...rooms: readonly EditArea[]): void {
     const stays = (step: Step): boolean => !rooms.includes(step.room)
     past.value = past.value.filter(stays)
     future.value = future.value.filter(stays)
   }
-  /** A cluster was changed: what had been staged for it is no edit any more, and the change itself is not undone here. */
+  /** A cluster was changed: its staged edits are dropped, and the change itself cannot be undone here. */
   function committed(words: string): void {
     forget('rules')
     const barrier: Step = {
-      ...{ words, room: 'rules', undo: () => false, redo: () => false },
-      ...{ atMs: Date.now(), isBarrier: true },
+      words,
+      room: 'rules',
+      undo: () => false,
+      redo: () => false,
+      atMs: Date.now(),
+      isBarrier: true,
     }
     past.value = [...past.value, barrier].slice(-MOST)
     future.value = []
@@ -89,7 +93,7 @@ export const useUndoStore = defineStore('undo', () => {
     if (edit.isBarrier) {
       told.value = {
         kind: 'cluster',
-        words: `${edit.words}. Changes of a cluster are undone in Rules, in the undo list (Z)`,
+        words: `${edit.words}. Cluster changes are rolled back in Rules, in the undo list (Z)`,
       }
       return false
     }

@@ -1,6 +1,6 @@
 /**
- * The tokens as canvas can use them. Canvas cannot read CSS variables, so they are read once per theme change; everything
- * that draws depends on `palette` and redraws when it is replaced. Nothing here reads CSS per frame.
+ * Theme tokens for canvas. Canvas cannot read CSS variables, so they are read once per theme change; all drawing
+ * depends on `palette` and redraws when it is replaced. Nothing here reads CSS per frame.
  */
 import { shallowRef } from 'vue'
 
@@ -39,7 +39,7 @@ const names = [
 ] as const
 /** Name of a token without its leading dashes. */
 export type Token = (typeof names)[number]
-/** Every token that is drawn with, resolved. */
+/** Resolved values of all tokens used for drawing. */
 export type Palette = Readonly<Record<Token, string>>
 
 function read(): Palette {
@@ -47,22 +47,22 @@ function read(): Palette {
   return Object.fromEntries(names.map((name) => [name, style?.getPropertyValue(`--${name}`).trim() ?? ''])) as Palette
 }
 
-/** The palette of the theme on screen. */
+/** Palette of the current theme. */
 export const palette = shallowRef<Palette>(read())
 
-/** Reads the tokens again: after a change of theme or contrast. */
+/** Reads the tokens again after a change of theme or contrast. */
 export function refreshPalette(): void {
   palette.value = read()
 }
 
-/** Ink of a series: 1..7 categorical, anything else the grey of `other`. */
+/** Color of a series: 1..7 categorical, anything else the grey of `other`. */
 export const inkToken = (colour: number): Token =>
   colour >= 1 && colour <= 7 ? (`ink-${colour}` as Token) : 'ink-other'
 
-/** The same for CSS. */
+/** The same as a CSS variable. */
 export const inkVar = (colour: number): string => `var(--${inkToken(colour)})`
 
-/** Cividis by linear mixing of the ten sequential tokens; `share` is clamped to 0..1. */
+/** Cividis, interpolated linearly between the ten sequential tokens; `share` is clamped to 0..1. */
 export function heatVar(share: number): string {
   const x = Math.max(0, Math.min(1, share)) * 9
   const low = Math.min(8, Math.floor(x))

@@ -1,4 +1,4 @@
-/** What two instants look like side by side: tiles, targets, jobs, rules. */
+/** Comparison of two instants: tiles, targets, jobs, rules. */
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import type { JobsFrame, OverviewFrame, Tile } from '#core/api/frames.ts'
@@ -6,35 +6,48 @@ import { freshPage } from '#tests/kits/renderer/view-page.ts'
 import JobRow from './jobs/JobRow.vue'
 import { template } from './jobs/columns.ts'
 import { comparedFigure, rowsOf } from './jobs/rows.ts'
-import { comparedTileFace } from './overview/tiles.ts'
+import { formatComparedTile } from './overview/tiles.ts'
 import TargetStrip from './overview/TargetStrip.vue'
 import GoneRules from './rules/GoneRules.vue'
-import { sinceA, type RuleRow } from './rules/rule-face.ts'
+import { sinceA, type RuleRow } from './rules/rule-row-model.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>\u202E'
 freshPage(1300, () => undefined)
 
 describe('a tile', () => {
   const tile = (value: number | null, against: number | null): Tile => ({
-    ...{ id: 'read', value, before: 1, against, spark: [], level: 'ok' },
+    id: 'read',
+    value,
+    before: 1,
+    against,
+    spark: [],
+    level: 'ok',
   })
-  it('says what it was at A and what changed, in the unit of its value', () => {
-    expect(comparedTileFace(tile(18.4e6, 19e6), 300_000)).toMatchObject({
-      ...{ value: '18.4', change: '\u22120.6', note: 'A 19.0', sign: -1 },
+  it('shows its value at A and the change, in the unit of its value', () => {
+    expect(formatComparedTile(tile(18.4e6, 19e6), 300_000)).toMatchObject({
+      value: '18.4',
+      change: '\u22120.6',
+      note: 'A 19.0',
+      sign: -1,
     })
-    expect(comparedTileFace(tile(20e6, 19e6), 300_000)).toMatchObject({ change: '+1.0', sign: 1 })
-    expect(comparedTileFace(tile(19.01e6, 19e6), 300_000)).toMatchObject({ change: '0.0', sign: 0 })
+    expect(formatComparedTile(tile(20e6, 19e6), 300_000)).toMatchObject({ change: '+1.0', sign: 1 })
+    expect(formatComparedTile(tile(19.01e6, 19e6), 300_000)).toMatchObject({ change: '0.0', sign: 0 })
   })
   it('compares nothing with a gap', () => {
-    expect(comparedTileFace(tile(18.4e6, null), 300_000)).toMatchObject({ change: '', note: 'nothing kept at A' })
-    expect(comparedTileFace(tile(null, 19e6), 300_000)).toMatchObject({ value: '\u2013', sign: null, note: 'A 19.0' })
+    expect(formatComparedTile(tile(18.4e6, null), 300_000)).toMatchObject({ change: '', note: 'no data at A' })
+    expect(formatComparedTile(tile(null, 19e6), 300_000)).toMatchObject({ value: '\u2013', sign: null, note: 'A 19.0' })
   })
 })
 
 describe('targets', () => {
   const targets = {
-    ...{ name: ['fs-OST0000', HOSTILE], node: ['oss01', 'oss01'] },
-    ...{ utilisation: [0.5, 0.5], serviceMs: [4, null], queued: [1, 1], imbalance: [1, 1], rpcs: [120, 50] },
+    name: ['fs-OST0000', HOSTILE],
+    node: ['oss01', 'oss01'],
+    utilisation: [0.5, 0.5],
+    serviceMs: [4, null],
+    queued: [1, 1],
+    imbalance: [1, 1],
+    rpcs: [120, 50],
     against: { rpcs: [100, 80], serviceMs: [5.5, 2], queued: [1, null] },
   } as OverviewFrame['targets']
   const show = (isCompared: boolean) => mount(TargetStrip, { props: { targets, touched: [], jobId: null, isCompared } })
@@ -53,13 +66,13 @@ describe('targets', () => {
     expect(cells(wrapper)).toEqual(['\u22121.5 ms', '\u2013 ms'])
     expect(wrapper.findAll('.gap')).toHaveLength(1)
   })
-  it('show no difference where none is asked for', () => {
+  it('show no difference without a comparison', () => {
     expect(cells(show(false))).toEqual(['50\u202F%', '50\u202F%'])
   })
 })
 
 describe('jobs', () => {
-  it('have figures in the precision of their column, and no change where it would not be seen', () => {
+  it('have values in the precision of their column, and no change below it', () => {
     expect(comparedFigure('rpcs', 450, 563)).toEqual({ a: '450', b: '563', delta: '+113', sign: 1 })
     expect(comparedFigure('readBps', 10.04e6, 10.01e6)).toEqual({ a: '10.0', b: '10.0', delta: '0', sign: 0 })
     expect(comparedFigure('throttled', 0.31, 0.01)).toMatchObject({ delta: '\u221230\u202F%', sign: -1 })
@@ -68,18 +81,29 @@ describe('jobs', () => {
   })
   const one = <T>(value: T): T[] => [value]
   const rows = {
-    ...{ jobId: one(HOSTILE), user: one(''), account: one(''), nodes: one(1), colour: one(1), topOp: one('') },
-    ...{ rpcs: one(120), readBps: one(2e6), writeBps: one(0), mdops: one(3), ioBytes: one(null), throttled: one(0.5) },
-    ...{ rule: one('default'), ruleRate: one(null), record: one(4), spark: one([]) },
+    jobId: one(HOSTILE),
+    user: one(''),
+    account: one(''),
+    nodes: one(1),
+    colour: one(1),
+    topOp: one(''),
+    rpcs: one(120),
+    readBps: one(2e6),
+    writeBps: one(0),
+    mdops: one(3),
+    ioBytes: one(null),
+    throttled: one(0.5),
+    rule: one('default'),
+    ruleRate: one(null),
+    record: one(4),
+    spark: one([]),
     against: {
-      ...{
-        rpcs: one(100),
-        readBps: one(2e6),
-        writeBps: one(null),
-        mdops: one(5),
-        throttled: one(0.25),
-        record: one(-2),
-      },
+      rpcs: one(100),
+      readBps: one(2e6),
+      writeBps: one(null),
+      mdops: one(5),
+      throttled: one(0.25),
+      record: one(-2),
     },
   } as JobsFrame['rows']
   const row = (isCompared: boolean) => rowsOf({ rows, pairs: null } as unknown as JobsFrame, 10, isCompared)[0]
@@ -97,7 +121,7 @@ describe('jobs', () => {
     expect(wrapper.find('img').exists()).toBe(false)
     expect(wrapper.findAll('[role="cell"]')).toHaveLength(13)
   })
-  it('stay as they are where nothing is compared', () => {
+  it('keep their columns without a comparison', () => {
     expect(row(false)?.compared).toBeUndefined()
     expect(template(false).split(' ')).not.toContain('148px,')
     expect(template(true, true)).toContain('104px')
@@ -106,7 +130,7 @@ describe('jobs', () => {
 
 describe('rules', () => {
   const rule = (patch: Partial<RuleRow>): RuleRow => ({ rateMin: 80, rateMax: 80, ...patch }) as RuleRow
-  it('say what became of them since A', () => {
+  it('show their change since A', () => {
     expect(sinceA(rule({}))).toBeNull()
     expect(sinceA(rule({ against: { there: false, rateMin: null, rateMax: null } }))?.text).toBe('new since A')
     expect(sinceA(rule({ against: { there: true, rateMin: 80, rateMax: 80 } }))?.kind).toBe('same')
@@ -117,10 +141,10 @@ describe('rules', () => {
   it('that are gone are named, and counted where they are many', () => {
     const gone = Array.from({ length: 9 }, (_, i) => ({ name: `${HOSTILE}${i}`, conditions: `jobid={${i}}`, rate: 40 }))
     const wrapper = mount(GoneRules, { props: { gone } })
-    expect(wrapper.text()).toContain('9 rules gone since A')
+    expect(wrapper.text()).toContain('9 rules removed since A')
     expect(wrapper.text()).toContain('and 3 more')
     expect(wrapper.find('img').exists()).toBe(false)
     expect(wrapper.text()).not.toContain('\u202E')
-    expect(mount(GoneRules, { props: { gone: [] } }).text()).toContain('No rule is gone since A')
+    expect(mount(GoneRules, { props: { gone: [] } }).text()).toContain('No rules removed since A')
   })
 })

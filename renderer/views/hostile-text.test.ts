@@ -1,4 +1,4 @@
-/** A job id is whatever a user typed into an environment variable. It must reach the page as text, everywhere. */
+/** Job ids come from users' environment variables and are hostile. They must reach the page as text, everywhere. */
 import { mount } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -16,17 +16,17 @@ import JobRow from './jobs/JobRow.vue'
 import { rowsOf } from './jobs/rows.ts'
 import ReviewRules from './rules/review/ReviewRules.vue'
 import RuleRowView from './rules/RuleRowView.vue'
-import { ruleFace } from './rules/rule-face.ts'
+import { ruleRowModel } from './rules/rule-row-model.ts'
 import { ruleRow, stagedFrame } from '#tests/kits/renderer/views/rules-frames.ts'
 import ServerText from './rules/ServerText.vue'
 import StagedEntry from './rules/StagedEntry.vue'
-import WhoMoved from './overview/WhoMoved.vue'
+import TopMovers from './overview/TopMovers.vue'
 import { jobName } from './job-name.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;'
 beforeEach(() => setActivePinia(createPinia()))
 
-/** Says the id in full, and has made no element of it. */
+/** Expects the full id as text, without an element made of it. */
 function isText(wrapper: { element: Element; text: () => string }, text = HOSTILE): void {
   expect(wrapper.text()).toContain(text)
   expect(wrapper.element.querySelector('img, script, b[onerror]')).toBeNull()
@@ -38,9 +38,22 @@ describe('a hostile job id stays text', () => {
     const rows = rowsOf(
       {
         rows: {
-          ...{ jobId: one(HOSTILE), user: one(HOSTILE), account: one(HOSTILE), nodes: one(1), colour: one(1) },
-          ...{ rpcs: one(1), readBps: one(1), writeBps: one(1), ioBytes: one(1), topOp: one(HOSTILE), mdops: one(1) },
-          ...{ throttled: one(0), rule: one(HOSTILE), ruleRate: one(1), record: one(1), spark: [[]] },
+          jobId: one(HOSTILE),
+          user: one(HOSTILE),
+          account: one(HOSTILE),
+          nodes: one(1),
+          colour: one(1),
+          rpcs: one(1),
+          readBps: one(1),
+          writeBps: one(1),
+          ioBytes: one(1),
+          topOp: one(HOSTILE),
+          mdops: one(1),
+          throttled: one(0),
+          rule: one(HOSTILE),
+          ruleRate: one(1),
+          record: one(1),
+          spark: [[]],
         },
         pairs: { lender: one(HOSTILE), borrower: one('b'), tokens: one(1) },
         totals: { readBps: 1, writeBps: 1 },
@@ -64,12 +77,19 @@ describe('a hostile job id stays text', () => {
     const mark = { atMs: 0, kind: 'job', level: 'idle', subject: 'Job', text: HOSTILE, where: HOSTILE } as const
     isText(mount(MarkTip, { props: { marks: [mark], x: 0 } }))
   })
-  it('in Who moved, in chips, in the filter and in what a server answered', () => {
+  it('in Top movers, in chips, in the filter and in what a server answered', () => {
     const movers = {
-      ...{ jobId: [HOSTILE], user: [HOSTILE], account: [HOSTILE], nodes: [1], colour: [1], rpcs: [1], delta: [1] },
-      ...{ spark: [[]], targets: [[]] },
+      jobId: [HOSTILE],
+      user: [HOSTILE],
+      account: [HOSTILE],
+      nodes: [1],
+      colour: [1],
+      rpcs: [1],
+      delta: [1],
+      spark: [[]],
+      targets: [[]],
     } satisfies OverviewFrame['movers']
-    isText(mount(WhoMoved, { props: { movers, sparks: movers, windowMs: 300_000, selected: null } }))
+    isText(mount(TopMovers, { props: { movers, sparks: movers, windowMs: 300_000, selected: null } }))
     const expressions = [{ join: '' as const, field: 'jobid', items: [HOSTILE] }]
     isText(mount(MatchChips, { props: { expressions, conditions: HOSTILE } }))
     const box = mount(FilterBox, { props: { modelValue: HOSTILE, count: '' } })
@@ -83,7 +103,7 @@ describe('a hostile job id stays text', () => {
   it('in the rules, in what is staged and in the review of it', () => {
     const row = ruleRow({ name: HOSTILE, reason: HOSTILE, missing: [HOSTILE], owner: 'operator' })
     const lint = { code: 'X', level: 'watch' as const, rule: HOSTILE, text: HOSTILE }
-    const face = ruleFace(row, { nowMs: 0, lints: [lint] })
+    const face = ruleRowModel(row, { nowMs: 0, lints: [lint] })
     isText(mount(RuleRowView, { props: { row, face, rank: 1, spark: [], selected: false, movable: true } }))
     const item = stagedFrame().items[0]
     if (!item) throw new Error('no item')
@@ -95,7 +115,7 @@ describe('a hostile job id stays text', () => {
   })
   it('and cannot turn the letters of a name around', () => {
     const turned = ruleRow({ name: 'safe\u202Egnp' })
-    const face = ruleFace(turned, { nowMs: 0 })
+    const face = ruleRowModel(turned, { nowMs: 0 })
     const wrapper = mount(RuleRowView, {
       props: { row: turned, face, rank: 1, spark: [], selected: false, movable: true },
     })

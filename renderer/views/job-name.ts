@@ -1,15 +1,16 @@
-/** A job id apart for the eye: `4690.python.u1021` is its number, then the rest. Pure text, whatever the id holds. */
+/** Parts of a job id for display: `4690.python.u1021` is a number and the rest. The id is treated as plain text. */
 export interface JobName {
   readonly head: string
-  /** What follows the number, with its dot; may be empty. */
+  /** Rest after the number, with its leading dot; may be empty. */
   readonly tail: string
-  /** For a legend: program without user, else the id. */
+  /** Short name for a legend: program without user, else the id. */
   readonly short: string
 }
 
 export function jobName(id: string): JobName {
   const dot = id.indexOf('.')
   if (dot <= 0) return { head: id, tail: '', short: id }
-  const [head, tail] = [id.slice(0, dot), id.slice(dot)]
+  const head = id.slice(0, dot)
+  const tail = id.slice(dot)
   return { head, tail, short: /^\d+$/.test(head) ? tail.slice(1).replace(/\.u\d+$/, '') || id : head }
 }

@@ -8,7 +8,8 @@ export function prepareCanvas(
 ): CanvasRenderingContext2D | null {
   if (!canvas || width <= 0 || height <= 0) return null
   const ratio = globalThis.devicePixelRatio || 1
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
+  const w = Math.round(width * ratio)
+  const h = Math.round(height * ratio)
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w
     canvas.height = h
@@ -23,7 +24,10 @@ export function prepareCanvas(
 const waiting = new Set<() => void>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Calls `draw` in a task of its own, soon: the numbers of the page come first, and no task grows long by all pictures in it. */
+/**
+ * Calls `draw` soon, in a task of its own: the numbers of the page come first, and their task does not include the
+ * drawing.
+ */
 export function drawLater(draw: () => void): void {
   waiting.add(draw)
   timer ??= setTimeout(() => {
@@ -36,7 +40,7 @@ export function drawLater(draw: () => void): void {
 
 const soon = new Set<() => void>()
 let isAsked = false
-/** What all pictures of one frame may take before the rest has to wait, ms. */
+/** Drawing time per frame before the rest is deferred, ms. */
 const SHARE_MS = 6
 
 function drawDue(): void {
@@ -52,7 +56,7 @@ function drawDue(): void {
     }
   }
 }
-/** Calls `draw` after the page has its numbers, in the same frame while there is time in it: one paint shows both. */
+/** Calls `draw` after the page has its numbers, in the same frame if time permits, so that one paint shows both. */
 export function drawSoon(draw: () => void): void {
   soon.add(draw)
   if (isAsked) return
@@ -60,11 +64,11 @@ export function drawSoon(draw: () => void): void {
   queueMicrotask(drawDue)
 }
 
-/** Whether there is a value to draw: what was not measured, and what is no finite number, is a gap. */
+/** True if there is a value to draw: missing and non-finite values are gaps. */
 export const isKnown = (value: number | null | undefined): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
-/** Runs of indices without a gap: what may be joined by a line. */
+/** Ranges of indices without a gap, which can be joined by a line. */
 export function runs(values: readonly (number | null)[]): [from: number, to: number][] {
   const found: [number, number][] = []
   let from = -1
@@ -81,7 +85,7 @@ export function runs(values: readonly (number | null)[]): [from: number, to: num
 
 const tiles = new Map<string, HTMLCanvasElement>()
 
-/** The 45 degree hatch of a gap, as a canvas that repeats; null where there is no canvas. */
+/** Returns the 45 degree hatch of a gap as a repeating canvas; null if there is no canvas. */
 export function hatchTile(colour: string): HTMLCanvasElement | null {
   const known = tiles.get(colour)
   if (known) return known

@@ -21,15 +21,15 @@ const press = (key: string): void => {
 }
 
 describe('the field', () => {
-  it('has the focus by its key, and is named by what it filters', () => {
+  it('is focused by its key, and labeled by what it filters', () => {
     show('hog')
     expect(document.activeElement).not.toBe(input().element)
     press('/')
     expect(document.activeElement).toBe(input().element)
-    expect(input().attributes('aria-label')).toBe('Filter the rules')
+    expect(input().attributes('aria-label')).toBe('Filter rules')
   })
 
-  it('is cleared and left by Esc, which ends nothing else; Enter leaves it as it is', async () => {
+  it('is cleared and left by Esc, without other effects; Enter keeps the filter', async () => {
     show('hog')
     let outside = 0
     const count = (): number => outside++
@@ -44,7 +44,7 @@ describe('the field', () => {
     expect(document.activeElement).not.toBe(input().element)
   })
 
-  it('counts what it leaves, and says instead why it leaves everything', async () => {
+  it('shows the number of matches, or why everything is shown', async () => {
     show('hog', { filtered: { passing: 3, of: 4100 } })
     expect(find('filter-count').text()).toBe('3 of 4\u202F100')
     await wrapper.setProps({ note: 'recorded whole' })
@@ -53,7 +53,7 @@ describe('the field', () => {
     expect(find('filter-count').exists()).toBe(false)
   })
 
-  it('says where a fault is and that nothing is hidden; hostile text stays text', () => {
+  it('shows the column of a fault and that nothing is hidden; hostile text stays text', () => {
     const line = 'ana <img src=x onerror=alert(1)>'
     show(line, { error: { column: 5, message: '<b>x</b> is not a field' } })
     expect(find('filter-error').text()).toContain('column 5: <b>x</b> is not a field. All rules are shown.')
@@ -63,9 +63,9 @@ describe('the field', () => {
   })
 })
 
-it('where nothing passes, the filter is named as text, with the way out of it', async () => {
+it('shows the filter as text, with a clear button, if nothing matches', async () => {
   wrapper = mount(FilteredOut, { props: { what: 'rules', filtered: { filter: '<i>no</i>', of: 41 } } })
-  expect(wrapper.text()).toContain('None of 41 rules passes <i>no</i>.')
+  expect(wrapper.text()).toContain('None of 41 rules matches <i>no</i>.')
   expect(wrapper.find('i').exists()).toBe(false)
   await find('filtered-out-clear').trigger('click')
   expect(wrapper.emitted('clear')).toHaveLength(1)

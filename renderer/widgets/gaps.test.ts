@@ -1,4 +1,4 @@
-/** What was not measured in the small pictures of a table: a gap, never a bar or a point at zero. */
+/** Missing values in the small charts of a table: a gap, never a bar or a point at zero. */
 import { mount } from '@vue/test-utils'
 import { describe, expect, it } from 'vitest'
 import { runs } from './canvas.ts'
@@ -6,7 +6,7 @@ import Meter from './Meter.vue'
 import Sparkline from '../charts/Sparkline.vue'
 
 describe('a gap', () => {
-  it('interrupts a line, as null and as what is no number', () => {
+  it('interrupts a line, for null and non-finite values', () => {
     expect(runs([1, null, 2, NaN, 3, Infinity])).toEqual([
       [0, 0],
       [2, 2],

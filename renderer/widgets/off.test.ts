@@ -4,7 +4,7 @@ import { defineComponent, h, nextTick, ref, withDirectives } from 'vue'
 import Btn from './Btn.vue'
 import { vOff } from './off.ts'
 
-it('a control that is off is disabled and says why, and gets back what it was', async () => {
+it('disables a control with a reason, and restores its state', async () => {
   const why = ref<string | null>(null)
   const isBusy = ref(false)
   const page = mount(
@@ -28,7 +28,7 @@ it('a control that is off is disabled and says why, and gets back what it was', 
   const id = button.attributes('aria-describedby') ?? ''
   expect(document.getElementById(id)?.textContent).toBe(why.value)
   expect(document.getElementById(id)?.querySelector('b')).toBeNull()
-  // What disables it otherwise comes and goes beneath.
+  // The template's own `disabled` changes meanwhile.
   isBusy.value = true
   await nextTick()
   why.value = null
@@ -41,7 +41,7 @@ it('a control that is off is disabled and says why, and gets back what it was', 
   page.unmount()
 })
 
-it('a field that goes off under the fingers keeps the focus, and takes nothing', async () => {
+it('keeps the focus of a field disabled while typing, and makes it read-only', async () => {
   const why = ref<string | null>(null)
   const page = mount(
     defineComponent({ setup: () => () => withDirectives(h('input', { value: '40' }), [[vOff, why.value]]) }),
@@ -49,7 +49,7 @@ it('a field that goes off under the fingers keeps the focus, and takes nothing',
   )
   const field = page.find('input').element
   field.focus()
-  why.value = 'There is no connection to altair'
+  why.value = 'No connection to altair'
   await nextTick()
   expect([document.activeElement, field.readOnly, field.disabled]).toEqual([field, true, false])
   expect(field.getAttribute('aria-disabled')).toBe('true')
@@ -59,7 +59,7 @@ it('a field that goes off under the fingers keeps the focus, and takes nothing',
   page.unmount()
 })
 
-it('a set of fields spares the one that is typed into, until it is left', async () => {
+it('keeps the focused field of a disabled fieldset until it is left', async () => {
   const why = ref<string | null>(null)
   const turn = ref(0)
   const page = mount(
@@ -71,9 +71,10 @@ it('a set of fields spares the one that is typed into, until it is left', async 
     }),
     { attachTo: document.body },
   )
-  const [set, field] = [page.find('fieldset').element, page.find('input').element]
+  const set = page.find('fieldset').element
+  const field = page.find('input').element
   field.focus()
-  why.value = 'There is no connection to altair'
+  why.value = 'No connection to altair'
   await nextTick()
   expect([document.activeElement, field.readOnly, set.disabled]).toEqual([field, true, false])
   field.blur()

@@ -1,16 +1,17 @@
 /**
- * A control that cannot be used now, and why. `v-off="why"` disables it (a field becomes one to read), says the reason on hover and as its description; null gives back
- * what the control is disabled, titled and described by otherwise. An item of a menu is disabled by its own `disabled` beside it.
+ * Disabled control with a reason. `v-off="why"` disables it (a text field becomes read-only) and shows the reason as
+ * tooltip and description; null restores the control's own disabled state, title and description. A menu item is
+ * disabled by its own `disabled` as well.
  */
 import type { ObjectDirective } from 'vue'
 
 type Why = string | null | undefined
-/** What the template gives the control itself. */
+/** Props from the template of the control. */
 type Own = Readonly<Record<string, unknown>> | null
 
 const BOX = 'off-reasons'
 
-/** The element that carries a reason: one a reason, however many controls say it. */
+/** Id of the element that contains a reason; one per reason, shared by all controls. */
 function idOf(why: string): string {
   let box = document.getElementById(BOX)
   if (box === null) {
@@ -34,7 +35,7 @@ const setOrRemove = (element: HTMLElement, name: string, value: unknown): void =
 const disable = (element: HTMLElement, is: boolean): void => {
   if ('disabled' in element && element.disabled !== is) element.disabled = is
 }
-/** What is typed into keeps the focus and its keys: disabled under the fingers, it would hand them to the view. */
+/** Text fields keep the focus and their keys: disabled while typing, they would pass keys to the view. */
 const isTyped = (element: HTMLElement): element is HTMLInputElement | HTMLTextAreaElement =>
   element instanceof HTMLTextAreaElement ||
   (element instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'file', 'range'].includes(element.type))
@@ -47,7 +48,7 @@ function read(field: HTMLInputElement | HTMLTextAreaElement, only: boolean): voi
   field.readOnly = only
   setOrRemove(field, 'aria-disabled', only ? 'true' : '')
 }
-/** While one of its fields has the focus, a set is closed by that field alone. */
+/** While one of its fields has the focus, a fieldset only makes that field read-only. */
 function closeSet(set: HTMLFieldSetElement, is: boolean): void {
   const typed = is ? typedIn(set) : null
   for (const field of set.querySelectorAll<HTMLInputElement>('[aria-disabled][readonly]')) {
@@ -56,14 +57,14 @@ function closeSet(set: HTMLFieldSetElement, is: boolean): void {
   if (typed !== null) read(typed, true)
   disable(set, is && typed === null)
 }
-/** The field of a set that has the focus. */
+/** Text field of a fieldset that has the focus. */
 function typedIn(set: HTMLFieldSetElement): HTMLInputElement | HTMLTextAreaElement | null {
   const { activeElement } = document
   return activeElement instanceof HTMLElement && set.contains(activeElement) && isTyped(activeElement)
     ? activeElement
     : null
 }
-/** As the template has it: `disabled` alone is the empty text. */
+/** `disabled` without a value is the empty string. */
 const isOwnDisabled = (own: Own): boolean => own?.disabled === '' || own?.disabled === true
 
 function apply(element: HTMLElement, why: Why, own: Own): void {
@@ -79,7 +80,7 @@ function apply(element: HTMLElement, why: Why, own: Own): void {
   setOrRemove(element, 'aria-describedby', own?.['aria-describedby'])
 }
 
-/** The same as attributes, for a component whose root is no single element. */
+/** The same as attributes, for a component without a single root element. */
 export const offAttributes = (why: Why): Record<string, unknown> =>
   why ? { disabled: true, title: why, 'aria-describedby': idOf(why) } : {}
 

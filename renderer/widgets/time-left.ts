@@ -1,11 +1,11 @@
-/** What is left of a task, from how fast it was so far; null until that says something. */
+/** Estimated time left of a task, from its pace so far; null until that is reliable. */
 import { ref, watch, type Ref } from 'vue'
 
-/** Before this much is done, and before this long, the pace is chance. */
+/** Below this progress, and this duration, the pace is not reliable. */
 const LEAST_SHARE = 0.03
 const LEAST_MS = 700
 
-/** @param share  0..1; null: not known. A share that falls begins anew. */
+/** @param share  0..1; null: unknown. A decreasing share starts again. */
 export function useTimeLeft(
   share: () => number | null,
   now: () => number = () => performance.now(),
@@ -18,7 +18,8 @@ export function useTimeLeft(
       if (value === null || (before !== undefined && before !== null && value < before)) first = null
       if (value === null) return void (left.value = null)
       first ??= { share: value, ms: now() }
-      const [done, ms] = [value - first.share, now() - first.ms]
+      const done = value - first.share
+      const ms = now() - first.ms
       left.value = done < LEAST_SHARE || ms < LEAST_MS ? null : Math.max(0, ((1 - value) / done) * ms)
     },
     { immediate: true },

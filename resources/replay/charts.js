@@ -1,4 +1,4 @@
-/** Charts over the span: lines or stacked areas, the cursor through all of them, values of the instant under the pointer. */
+/** Charts over the span: lines or stacked areas, a common cursor, values at the pointer. */
 /** @typedef {import("./data.js").Column} Column */
 import { all, both, data, largest, meanOf, nearestTo } from './data.js'
 import { clock, day, scaled, scaleOf, tick } from './figures.js'
@@ -12,7 +12,7 @@ import { cursorAt, follow, goTo } from './time.js'
  */
 
 const CHART_PX = 188
-/** Instant under the pointer in any chart; -1: none. */
+/** Time index under the pointer in any chart; -1: none. */
 let hovered = -1
 /** @type {(() => void)[]} */
 const hoverers = []
@@ -24,7 +24,8 @@ function hover(i) {
   for (const show of hoverers) show()
 }
 
-/** What each series stands on.
+/**
+ * Baseline of each series.
  *
  * @param {Chart} chart
  */
@@ -60,7 +61,8 @@ export function chartPanel(chart) {
     height: CHART_PX,
   })
   const { element, note } = panel(chart.title, scale.unit, legend, picture)
-  const [cursor, cross] = [svg('line', { class: 'cursor' }), svg('line', { class: 'cross' })]
+  const cursor = svg('line', { class: 'cursor' })
+  const cross = svg('line', { class: 'cross' })
   let box = { left: 46, right: 400, top: 8, bottom: CHART_PX - 20, max: end.max * scale.divisor }
 
   function draw() {
@@ -124,7 +126,8 @@ export function chartPanel(chart) {
   return element
 }
 
-/** Bytes a second of the jobs that moved most of them; all others are one more.
+/**
+ * Bytes/s of the jobs with the most bytes, and of all other jobs together.
  *
  * @returns {Series[]}
  */
@@ -148,25 +151,38 @@ export function charts() {
     'div',
     { class: 'charts' },
     chartPanel({
-      ...{ title: 'Bytes by job', unit: '', of: 'bytes', isStacked: true },
+      title: 'Bytes by job',
+      unit: '',
+      of: 'bytes',
+      isStacked: true,
       series: bytesByJob(),
     }),
     chartPanel({
-      ...{ title: 'Total RPCs', unit: 'RPC/s', of: 'count', isStacked: false },
+      title: 'Total RPCs',
+      unit: 'RPC/s',
+      of: 'count',
+      isStacked: false,
       series: [{ name: 'all jobs', ink: 4, values: all(rpcs) }],
     }),
     chartPanel({
-      ...{ title: 'Service time', unit: 'ms', of: 'ms', isStacked: false },
+      title: 'Service time',
+      unit: 'ms',
+      of: 'ms',
+      isStacked: false,
       series: [{ name: 'mean over all RPCs', ink: 2, values: all(serviceMs) }],
     }),
     chartPanel({
-      ...{ title: 'Queued RPCs', unit: '', of: 'count', isStacked: false },
+      title: 'Queued RPCs',
+      unit: '',
+      of: 'count',
+      isStacked: false,
       series: [{ name: 'all targets', ink: 5, values: all(queued) }],
     }),
   )
 }
 
-/** A curve of a tile, with the cursor through it.
+/**
+ * Sparkline of a tile, with the cursor.
  *
  * @param {Column} column
  * @param {number} ink

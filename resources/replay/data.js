@@ -1,5 +1,5 @@
 /**
- * What is replayed: the JSON that stands in the page. Names in it are as they are shown already; everything is put on the page as text.
+ * Data of the replay: the JSON in the page. Names in it are display names already; all of it is put on the page as text.
  *
  * @typedef {import('../../core/snapshot/replay-data.ts').ReplayData} ReplayData
  * @typedef {import('../../core/snapshot/replay-data.ts').Column} Column
@@ -8,11 +8,11 @@
 /** @type {unknown} */
 const written = JSON.parse(document.getElementById('data')?.textContent ?? '')
 export const data = /** @type {ReplayData} */ (written)
-/** Instants. */
+/** Number of times. */
 export const N = data.t.length
 
 /**
- * Value of a column at an instant; null: a gap.
+ * Value of a column at a time; null: a gap.
  *
  * @param {Column} column
  * @param {number} i
@@ -27,14 +27,15 @@ export const at = (column, i) => (Array.isArray(column) ? (column[i] ?? null) : 
 export const all = (column) => data.t.map((_, i) => at(column, i))
 
 /**
- * Sum of two columns; a gap of one is a gap.
+ * Sum of two columns; a gap in either is a gap.
  *
  * @param {Column} a
  * @param {Column} b
  */
 export const both = (a, b) =>
   data.t.map((_, i) => {
-    const [x, y] = [at(a, i), at(b, i)]
+    const x = at(a, i)
+    const y = at(b, i)
     return x === null || y === null ? null : x + y
   })
 
@@ -43,7 +44,8 @@ export const largest = (values) => values.reduce((/** @type {number} */ m, v) =>
 
 /** @param {readonly (number | null)[]} values */
 export const meanOf = (values) => {
-  let [sum, n] = [0, 0]
+  let sum = 0
+  let n = 0
   for (const v of values) {
     if (v === null) continue
     sum += v
@@ -52,7 +54,8 @@ export const meanOf = (values) => {
   return n === 0 ? 0 : sum / n
 }
 
-/** Why there is nothing at an instant; undefined: there is something.
+/**
+ * Reason for a gap at a time; undefined: no gap.
  *
  * @param {number} i
  */
@@ -62,12 +65,14 @@ export function gapAt(i) {
   return data.gaps.find((g) => t >= g.fromMs && t < g.toMs)?.why ?? 'no sample was kept'
 }
 
-/** Index of the last instant at or before a time; 0 before the first.
+/**
+ * Index of the last sample at or before a time; 0 before the first.
  *
  * @param {number} ms
  */
 export function indexAt(ms) {
-  let [low, high] = [0, N - 1]
+  let low = 0
+  let high = N - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
     if ((data.t[middle] ?? 0) <= ms) low = middle
@@ -76,12 +81,14 @@ export function indexAt(ms) {
   return Math.max(0, low)
 }
 
-/** Index of the instant that is nearest to a time.
+/**
+ * Index of the sample nearest to a time.
  *
  * @param {number} ms
  */
 export function nearestTo(ms) {
   const i = indexAt(ms)
-  const [here, next] = [data.t[i] ?? 0, data.t[i + 1]]
+  const here = data.t[i] ?? 0
+  const next = data.t[i + 1]
   return next !== undefined && Math.abs(next - ms) < Math.abs(here - ms) ? i + 1 : i
 }

@@ -1,4 +1,4 @@
-/** Events of the span; the list follows the cursor, a row brings it there. */
+/** Events of the span; the list follows the cursor, and a click on a row moves the cursor. */
 import { data, indexAt } from './data.js'
 import { clock, number } from './figures.js'
 import { el, panel, svg } from './make.js'
@@ -33,7 +33,7 @@ export function events() {
       if (k === last) row.setAttribute('aria-current', 'true')
       else row.removeAttribute('aria-current')
     })
-    // Only the list moves, never the page.
+    // Scrolls the list only, never the page.
     const row = rows[Math.max(0, last)]
     if (row) list.scrollTop = row.offsetTop - list.offsetTop - list.clientHeight / 2 + row.offsetHeight / 2
   })

@@ -1,4 +1,4 @@
-/** Numbers and instants as the product writes them (core/base/figure-text.ts): thin spaces, U+2212, an en dash for nothing. */
+/** Number and time formats of the product (core/base/figure-text.ts): thin spaces, U+2212, an en dash for no value. */
 const THIN = '\u202F'
 const MINUS = '\u2212'
 export const NOTHING = '\u2013'
@@ -29,7 +29,7 @@ export function tick(value) {
 }
 
 /**
- * How the values of a series are written so that they do not jitter: by its largest one.
+ * Format for the values of a series, chosen by its largest one so that digits do not jitter.
  *
  * @typedef {{ divisor: number, decimals: number, unit: string }} Scale
  * @param {number} most
@@ -80,7 +80,8 @@ export function day(ms) {
   return `${DAYS[t.getUTCDay()] ?? ''} ${t.getUTCDate()} ${MONTHS[t.getUTCMonth()] ?? ''}`
 }
 
-/** The reader's own clock: `16:32:07 GMT+2`; empty where that is UTC.
+/**
+ * Time in the reader's time zone: `16:32:07 GMT+2`; empty if that is UTC.
  *
  * @param {number} ms
  */
@@ -93,7 +94,8 @@ export function local(ms) {
   return `${two(t.getHours())}:${two(t.getMinutes())}:${two(t.getSeconds())} UTC${hours}${minutes}`
 }
 
-/** A length of time: `12 s`, `4 min 23 s`, `2 h 5 min`; parts of a second below a minute.
+/**
+ * Duration: `12 s`, `4 min 23 s`, `2 h 5 min`; fractions of a second below a minute.
  *
  * @param {number} ms
  */
@@ -101,7 +103,8 @@ export function lengthOf(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const total = Math.round(ms / 1000)
   if (total < 60) return ms % 1000 === 0 ? `${total} s` : `${number(ms / 1000, 1)} s`
-  const [minutes, seconds] = [Math.floor(total / 60), total % 60]
+  const minutes = Math.floor(total / 60)
+  const seconds = total % 60
   if (minutes < 60) return seconds === 0 ? `${minutes} min` : `${minutes} min ${seconds} s`
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }

@@ -1,4 +1,4 @@
-/** The busiest jobs at the cursor, in any order, and the sum of all others. */
+/** Busiest jobs at the cursor, sortable, and the sum of all other jobs. */
 import { at, data } from './data.js'
 import { number } from './figures.js'
 import { el, panel, setText } from './make.js'
@@ -82,9 +82,10 @@ export function jobs() {
   function arrange(i) {
     const { value } = /** @type {Field} */ (FIELDS[sorted])
     const shown = rows.filter((r) => wanted.split(/\s+/).every((w) => r.words.includes(w)))
-    // Gaps stand last in both directions; equal ones keep their places.
+    // Gaps come last in both directions; equal values keep their order.
     shown.sort((a, b) => {
-      const [x, y] = [value(a.job, i), value(b.job, i)]
+      const x = value(a.job, i)
+      const y = value(b.job, i)
       if (x === null || y === null) return (x === null ? 1 : 0) - (y === null ? 1 : 0)
       return isUp ? x - y : y - x
     })

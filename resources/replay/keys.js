@@ -1,9 +1,9 @@
-/** Keys: single ones act when no field has the focus, and never with a modifier but Shift. */
+/** Keyboard shortcuts: active when no field has the focus, without modifiers except Shift. */
 import { N } from './data.js'
 import { el } from './make.js'
 import { goTo, step, toEvent, togglePlay } from './time.js'
 
-/** What is written in the status bar. */
+/** Shortcuts shown in the status bar. */
 const SHOWN = /** @type {const} */ ([
   ['\u2190 \u2192', 'sample'],
   ['Shift', '10'],
@@ -30,7 +30,7 @@ export function keys() {
     const on = event.target instanceof Element ? event.target : document.body
     if (event.key === 'Escape' && on instanceof HTMLInputElement) on.blur()
     if (event.ctrlKey || event.metaKey || event.altKey || on.matches('input, select, textarea')) return
-    // A button or a link keeps the key that presses it.
+    // Space on a focused button or link activates it.
     if (event.key === ' ' && on.matches('button, a, summary')) return
     const act = Object.hasOwn(ACTS, event.key) ? ACTS[event.key] : undefined
     if (!act) return

@@ -1,4 +1,4 @@
-/** Puts the replay in the place of the still pictures. */
+/** Replaces the static pictures by the replay. */
 import { charts } from './charts.js'
 import { data, N } from './data.js'
 import { events } from './events.js'
@@ -11,7 +11,7 @@ import { strip } from './strip.js'
 import { targets } from './targets.js'
 import { tiles } from './tiles.js'
 
-/** Dark or light as the machine has it, until a button says otherwise; paper is light. */
+/** Dark or light theme of the system, until a button overrides it; print is light. */
 function themes() {
   const root = document.documentElement
   const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -36,9 +36,10 @@ function themes() {
   document.getElementById('themes')?.append(button)
 }
 
-/** The span on the reader's own clock. */
+/** Time span in the reader's time zone. */
 function localSpan() {
-  const [from, to] = [local(data.fromMs), local(data.toMs)]
+  const from = local(data.fromMs)
+  const to = local(data.toMs)
   const place = document.querySelector('.local')
   if (place && from !== '') place.textContent = `${from.slice(0, 8)} to ${to} here`
 }

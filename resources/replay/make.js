@@ -1,4 +1,7 @@
-/** Elements out of text. Nothing on this page is made of markup: names of others are text nodes, whatever they hold. */
+/**
+ * Builds elements from text. No markup is ever parsed on this page: untrusted names are text nodes, regardless of their
+ * content.
+ */
 
 /**
  * @typedef {string | number | Node | null | false | undefined} Child
@@ -25,7 +28,7 @@ function fill(element, attributes, children) {
 }
 
 /**
- * An element; an attribute whose value is a function listens.
+ * Creates an element; a function as attribute value is an event listener.
  *
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
@@ -53,7 +56,7 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
- * Sets a text only when it is another one.
+ * Sets a text only if it changed.
  *
  * @param {Node} node
  * @param {string} text
@@ -76,7 +79,8 @@ export function panel(title, detail, ...children) {
   return { element, heading, note }
 }
 
-/** Several choices of which one holds.
+/**
+ * Segmented control with one active choice.
  *
  * @template {string} K
  * @param {string} label

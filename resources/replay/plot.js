@@ -1,11 +1,11 @@
-/** Lines and areas of instants, as path data; round ends of axes. */
+/** Path data of lines and areas over time; round axis limits. */
 import { data, N } from './data.js'
 
 /** @param {number} v */
 const px = (v) => String(Math.round(v * 10) / 10)
 
 /**
- * Where instants and values fall.
+ * Coordinates of times and values.
  *
  * @typedef {{ left: number, right: number, top: number, bottom: number, max: number }} Box
  * @param {Box} box
@@ -48,14 +48,15 @@ function runs(values) {
 }
 
 /**
- * Path data of a series' line, and of the area between it and what it stands on.
+ * Path data of a series' line, and of the area between it and its baseline.
  *
  * @param {Box} box
  * @param {readonly (number | null)[]} top
  * @param {readonly number[]} [under]
  */
 export function paths(box, top, under) {
-  let [line, area] = ['', '']
+  let line = ''
+  let area = ''
   for (const [from, to] of runs(top)) {
     let d = ''
     for (let i = from; i <= to; i++)
@@ -70,7 +71,8 @@ export function paths(box, top, under) {
   return { line, area }
 }
 
-/** Slanting strokes over the stretches without samples.
+/**
+ * Slanted strokes over the ranges without samples.
  *
  * @param {Box} box
  */
@@ -78,9 +80,11 @@ export function hatch(box) {
   let d = ''
   const h = box.bottom - box.top
   for (const gap of data.gaps) {
-    const [x0, x1] = [Math.max(box.left, xOf(box, gap.fromMs)), Math.min(box.right, xOf(box, gap.toMs))]
+    const x0 = Math.max(box.left, xOf(box, gap.fromMs))
+    const x1 = Math.min(box.right, xOf(box, gap.toMs))
     for (let c = x0 - h; c < x1; c += 6) {
-      const [a, b] = [Math.max(c, x0), Math.min(c + h, x1)]
+      const a = Math.max(c, x0)
+      const b = Math.min(c + h, x1)
       if (b > a) d += `M${px(a)} ${px(box.bottom - (a - c))}L${px(b)} ${px(box.bottom - (b - c))}`
     }
   }
@@ -90,7 +94,8 @@ export function hatch(box) {
 const LEADS = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10]
 const CUTS = [5, 3, 4, 5, 3, 4, 5, 3, 4, 5]
 
-/** Round end that holds a value, and the distance of ticks under it.
+/**
+ * Round axis limit at or above a value, and the tick distance below it.
  *
  * @param {number} value
  */
@@ -104,7 +109,8 @@ export function niceEnd(value) {
 
 const STEPS_S = [1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400]
 
-/** Round instants of the clock, at most about `most` of them.
+/**
+ * Round clock times, at most about `most` of them.
  *
  * @param {number} most
  */

@@ -1,4 +1,4 @@
-/** Rules as they stood at the cursor, in match order, with what changed since the beginning. */
+/** Rules in effect at the cursor, in match order, with changes since the beginning. */
 import { data } from './data.js'
 import { number } from './figures.js'
 import { el, panel, setText } from './make.js'
@@ -6,10 +6,11 @@ import { follow } from './time.js'
 
 /** @typedef {{ key: string, name: string, conditions: string, rate: number, queue: string, place: number, servers: number }} Standing */
 
-/** When the rules of the span are first known: what is read later is not a change. */
+/** First time at which rules of the span are known: those read then are not a change. */
 const FIRST = data.rules.reduce((first, r) => r.stood.reduce((m, [, , from]) => Math.min(m, from), first), Infinity)
 
-/** Rules that stand at a time. One of several rates on several servers is several.
+/**
+ * Rules in effect at a time. A rule with several rates on several servers has several entries.
  *
  * @param {number} ms
  * @returns {Map<string, Standing[]>}
@@ -75,7 +76,8 @@ export function rules() {
     before = signature
     const counts = { add: 0, mod: 0, del: 0, same: 0 }
     const lines = keys.flatMap((key) => {
-      const [a, b] = [start.get(key) ?? [], now.get(key) ?? []]
+      const a = start.get(key) ?? []
+      const b = now.get(key) ?? []
       const kind = b.length === 0 ? 'del' : a.length === 0 ? 'add' : textOf(a) === textOf(b) ? 'same' : 'mod'
       counts[kind]++
       const was = a.map((r) => number(r.rate)).join(', ')

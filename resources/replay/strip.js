@@ -1,4 +1,4 @@
-/** The time strip: clock, flow of all RPCs with gaps and events under it, the cursor that is dragged, and what plays it. */
+/** Time strip: clock, total RPC rate with gaps and events below it, draggable cursor, and playback buttons. */
 import { all, data, gapAt, largest, N, nearestTo } from './data.js'
 import { clock, day, lengthOf, local, number } from './figures.js'
 import { el, setText, svg } from './make.js'
@@ -9,7 +9,7 @@ const STRIP_PX = 56
 const FLOOR = 31
 const LANE = 38
 
-/** Shapes tell kinds apart without their inks; the product draws the same. */
+/** Shapes distinguish kinds without color; the product draws the same. */
 const SHAPES = /** @type {Record<string, string>} */ ({
   start: 'M-3.5 3h7L0-3z',
   change: 'M0-3.6L3.6 0 0 3.6-3.6 0z',
@@ -26,7 +26,8 @@ const RANK = ['alarm', 'note', 'lost', 'start', 'stop', 'change', 'mode', 'job',
 /** @param {string} kind */
 export const glyph = (kind) => svg('path', { d: SHAPES[kind] ?? SHAPES['job'] ?? '', class: `mark ${kind}` })
 
-/** Events that would cover each other are one mark, that of the most telling kind.
+/**
+ * Merges overlapping events into one mark, with the shape of the most important kind.
  *
  * @param {import('./plot.js').Box} box
  */
@@ -87,7 +88,9 @@ function controls() {
 
 export function strip() {
   const decimals = data.stepMs < 1000 ? 1 : 0
-  const [time, where, at] = [el('b', { class: 'clock' }), el('span', { class: 't3' }), el('span', { class: 't3' })]
+  const time = el('b', { class: 'clock' })
+  const where = el('span', { class: 't3' })
+  const at = el('span', { class: 't3' })
   const rpcs = all(data.cluster.rpcs)
   const picture = svg('svg', { class: 'flow', height: STRIP_PX, 'aria-hidden': 'true' })
   const cursor = svg(
@@ -99,7 +102,11 @@ export function strip() {
   const slider = el(
     'div',
     {
-      ...{ class: 'flows', role: 'slider', tabindex: 0, 'aria-label': 'Time', 'aria-valuemin': 0 },
+      class: 'flows',
+      role: 'slider',
+      tabindex: 0,
+      'aria-label': 'Time',
+      'aria-valuemin': 0,
       'aria-valuemax': Math.max(0, N - 1),
     },
     picture,

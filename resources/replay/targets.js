@@ -1,4 +1,4 @@
-/** The heat strip: one cell a target, by node, in the colours of cividis; the same figures as a table. */
+/** Heat strip: one cell per target, by node, in cividis colors; the same values as a table. */
 import { all, at, data, largest } from './data.js'
 import { number, scaled, scaleOf } from './figures.js'
 import { el, panel, seg, setText } from './make.js'
@@ -37,7 +37,9 @@ export function targets() {
     return group
   })
   const heat = el('div', { class: 'heat', 'aria-hidden': 'true' }, ...groups)
-  const [low, high, said] = [el('span', {}), el('span', {}), el('span', { class: 't2 said' })]
+  const low = el('span', {})
+  const high = el('span', {})
+  const said = el('span', { class: 't2 said' })
   const ramp = el('span', { class: 'ramp' }, ...Array.from({ length: SHADES }, (_, q) => el('i', { class: `q${q}` })))
   const foot = el('p', { class: 'foot t3' }, low, ramp, high, said)
 

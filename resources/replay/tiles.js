@@ -1,4 +1,4 @@
-/** Tiles: each figure of the whole source at the cursor, with its course over the span. */
+/** Tiles: each value of the whole source at the cursor, with a sparkline over the span. */
 import { all, at, data, largest } from './data.js'
 import { scaled, scaleOf } from './figures.js'
 import { el, setText } from './make.js'

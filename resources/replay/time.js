@@ -1,4 +1,4 @@
-/** The time cursor: one instant that everything on the page shows. */
+/** Time cursor: the time that everything on the page shows. */
 import { data, indexAt, N } from './data.js'
 
 /** @type {((i: number) => void)[]} */
@@ -33,7 +33,8 @@ function put(i) {
   for (const show of followers) show(cursor)
 }
 
-/** Moves the cursor; playing goes on from there.
+/**
+ * Moves the cursor; playback continues from there.
  *
  * @param {number} i
  */
@@ -45,7 +46,8 @@ export function goTo(i) {
 /** @param {number} steps */
 export const step = (steps) => goTo(cursor + steps)
 
-/** To the next or the previous event.
+/**
+ * Moves to the next or the previous event.
  *
  * @param {1 | -1} direction
  */
@@ -66,7 +68,7 @@ function setPlaying(on) {
   for (const watch of watchers) watch(on)
 }
 
-/** Starts or stops; from the end it begins anew. */
+/** Starts or stops playback; restarts at the end. */
 export function togglePlay() {
   if (isPlaying) {
     cancelAnimationFrame(frame)
@@ -79,7 +81,7 @@ export function togglePlay() {
   let before = performance.now()
   /** @param {number} now */
   const turn = (now) => {
-    // After a hidden tab time does not leap.
+    // A hidden tab must not make time jump.
     playedMs += Math.min(now - before, 250) * speed
     before = now
     put(indexAt(playedMs))

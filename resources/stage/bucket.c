@@ -1,13 +1,13 @@
 /*
- * Token bucket: refilled to its capacity (rate x refill period) at every period of a fixed grid; what was left is lost.
+ * Token bucket: refilled to its capacity (rate x refill period) at every period of a fixed grid; unused tokens are lost.
  *
- * `booked` says up to which instant tokens are given away: within a period time and tokens are the same thing. A request
- * moves it on by its cost and may go at the start of the period that its last token falls into. So requests go in order of
- * arrival, a cost over the capacity takes several refills (slices), fractions of a token are not lost between two waiting
- * requests, and no burst exceeds one capacity. One compare-and-swap a request; nobody holds anything while it waits.
+ * `booked` is the time up to which tokens are assigned: within a period, time and tokens are equivalent. A request advances it
+ * by its cost and may proceed at the start of the period of its last token. Therefore requests proceed in order of arrival, a
+ * cost over the capacity takes several refills (slices), fractions of a token are not lost between two waiting requests, and no
+ * burst exceeds one capacity. One compare-and-swap per request; no lock is held while waiting.
  *
- * Source: spec/padll 1.6. Deviations: a request that finds too little takes what is there and waits for the rest only;
- * a waiting request keeps what it has when the rate changes.
+ * Source: spec/padll 1.6. Deviations: a request that finds too few tokens takes those available and waits only for the rest;
+ * a waiting request keeps its tokens when the rate changes.
  */
 #include "stage.h"
 
@@ -23,7 +23,7 @@
 #define UNITS_PER_S (64.0 * 1e9)
 /* Longest booking of one request. */
 #define MAX_ADVANCE (UNITS_PER_S * 86400.0)
-/* Nobody sleeps longer without looking at its bucket again, whatever became of the wake-up. */
+/* Maximum sleep before a waiter checks its bucket again, in case of a lost wake-up. */
 #define SLICE_NS 1000000000ull
 
 static uint64_t monotonic_ns(void) {
@@ -34,7 +34,7 @@ static uint64_t monotonic_ns(void) {
 
 uint64_t clock_ns(void) { return monotonic_ns(); }
 
-/* The boot of the machine is as good an origin as any: 64 bits of 64ths of ns are nine years. */
+/* Origin: boot time; 64 bits of 64ths of ns last nine years. */
 static uint64_t now_units(void) { return monotonic_ns() * UNITS_PER_NS; }
 
 static uint64_t advance_of(double cost, double per_token) {
@@ -46,7 +46,7 @@ static uint64_t advance_of(double cost, double per_token) {
 static void wait_slice(struct bucket *b, uint32_t generation, uint64_t due_ns, uint64_t at_ns) {
   uint64_t until = due_ns - at_ns > SLICE_NS ? at_ns + SLICE_NS : due_ns;
   struct timespec t = {.tv_sec = (time_t)(until / 1000000000ull), .tv_nsec = (long)(until % 1000000000ull)};
-  /* Wakes at the instant, at a signal or at a new rate; the caller looks which. */
+  /* Wakes at the due time, on a signal or at a new rate; the caller checks which. */
   syscall(SYS_futex, &b->generation, FUTEX_WAIT_BITSET_PRIVATE, generation, &t, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
@@ -73,7 +73,7 @@ uint64_t bucket_take(struct bucket *b, double cost) {
       wait_slice(b, generation, due, at);
     }
     if (atomic_load_explicit(&b->generation, memory_order_acquire) == generation) break;
-    /* The rate changed: what was refilled until then is ours, the rest is booked anew. */
+    /* The rate changed: tokens refilled until then are kept, the rest is booked again. */
     uint64_t settled = atomic_load_explicit(&b->settled, memory_order_relaxed);
     if (settled >= to) break;
     if (settled > from) cost *= (double)(to - settled) / (double)(to - from);
@@ -94,7 +94,7 @@ void bucket_set(struct bucket *b, double rate, uint64_t period_ns) {
     uint64_t end = now - now % old_period + old_period;
     uint64_t fresh, booked = atomic_load_explicit(&b->booked, memory_order_relaxed);
     do {
-      /* Tokens of this period stay what they are, but for those over the new capacity. */
+      /* Tokens left in this period are kept, up to the new capacity. */
       uint64_t from = booked > end - old_period ? booked : end - old_period;
       double left = from >= end ? 0 : (double)(end - from) / old_token;
       double room = left * per_token;

@@ -1,4 +1,4 @@
-/* Data calls: their cost is the bytes asked for, of mmap one. */
+/* Data calls: their cost is the requested size in bytes; for mmap it is one. */
 #define _GNU_SOURCE
 #define _LARGEFILE64_SOURCE
 #include "stage.h"
@@ -13,7 +13,7 @@ ssize_t __read_chk(int fd, void *to, size_t n, size_t room);
 ssize_t __pread_chk(int fd, void *to, size_t n, off_t at, size_t room);
 ssize_t __pread64_chk(int fd, void *to, size_t n, off64_t at, size_t room);
 
-/* Most descriptors are not managed: one look at the map, and on. */
+/* Most descriptors are not managed: a single lookup in the map. */
 #define GATE(call, fd, n) gate_fd(CALL_##call, fd, n)
 
 static ssize_t done(enum call c, ssize_t r) {
@@ -73,7 +73,7 @@ DEFINE_PREAD_CHK(__pread64_chk, pread64, off64_t)
 DEFINE_PWRITE(pwrite, off_t, NULL)
 DEFINE_PWRITE(pwrite64, off64_t, "pwrite")
 
-/* The system calls themselves: allocators map before anything can be looked up. */
+/* Raw system calls: allocators call mmap before symbols can be resolved. */
 static void *map(void *at, size_t n, int protection, int flags, int fd, off64_t offset) {
   if (fd >= 0 && !(flags & MAP_ANONYMOUS)) GATE(mmap, fd, 1);
   return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
@@ -87,7 +87,7 @@ EXPORT void *mmap64(void *at, size_t n, int protection, int flags, int fd, off64
   return map(at, n, protection, flags, fd, offset);
 }
 
-/* An address says nothing about a file: counted, never limited. */
+/* An address does not identify a file: counted, never limited. */
 EXPORT int munmap(void *at, size_t n) {
   if (gate_ready()) report_call(CALL_munmap, OUTCOME_BYPASSED, 0, 0);
   return (int)syscall(SYS_munmap, at, n);

@@ -1,6 +1,6 @@
 /*
- * Calls that open, close and copy descriptors, and those that make other descriptors: the map must know of all of them, or a
- * number would be taken for the managed file that had it before.
+ * Calls that open, close and copy descriptors, and calls that create other descriptors: the map must track all of them, or a
+ * reused number would be taken for its former managed file.
  */
 #define _GNU_SOURCE
 #define _LARGEFILE64_SOURCE
@@ -26,15 +26,15 @@
 
 #define SLOT(name) _Atomic(void *) real_##name;
 
-/* Glibc's checked forms, which its headers declare only when they use them. */
+/* Checked variants of glibc, which its headers declare only when they use them. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int dirfd, const char *path, int flags);
 int __openat64_2(int dirfd, const char *path, int flags);
 
 /*
- * A descriptor that the program has, and where its file is. Of files that are not managed nothing is written down, so that
- * they cost nothing; of directories outside it is, for the paths that will be relative to them.
+ * Records a new descriptor and its place. Unmanaged files are not recorded, so that they cost nothing; unmanaged directories
+ * are, for paths relative to them.
  */
 static int opened(enum call c, int fd, place p, int flags) {
   if (fd < 0) report_error(c);
@@ -121,7 +121,7 @@ EXPORT int close(int fd) {
   __typeof__(&close) f = REAL(close);
   if (gate_ready()) {
     gate_fd(CALL_close, fd, 1);
-    /* Forgotten before: another thread may get the number as soon as it is free. */
+    /* Forgotten first: another thread may get the number as soon as it is free. */
     if (fd_place(fd) != PLACE_UNKNOWN) fd_put(fd, PLACE_UNKNOWN);
   }
   int r = f ? f(fd) : (int)syscall(SYS_close, fd);
@@ -131,7 +131,7 @@ EXPORT int close(int fd) {
 
 EXPORT int close_range(unsigned first, unsigned last, int flags) {
   int r = (int)syscall(SYS_close_range, first, last, flags);
-  /* CLOSE_RANGE_CLOEXEC closes nothing yet. */
+  /* With CLOSE_RANGE_CLOEXEC nothing is closed yet. */
   if (r == 0 && !(flags & 4) && gate_ready()) fd_forget_range(first, last);
   return r;
 }
@@ -145,7 +145,7 @@ EXPORT void closefrom(int first) {
   if (gate_ready()) fd_forget_range(first < 0 ? 0 : (unsigned)first, ~0u);
 }
 
-/* Copies: both numbers are the same file from now on. */
+/* Copies: both numbers refer to the same file. */
 static int copied(int from, int to) {
   if (to >= 0 && gate_ready()) fd_put(to, fd_place(from));
   return to;
@@ -268,7 +268,7 @@ EXPORT int socket(int domain, int type, int protocol) {
   return other(f ? f(domain, type, protocol) : (int)syscall(SYS_socket, domain, type, protocol));
 }
 
-/* Makers of descriptors that are no files. */
+/* Calls that create descriptors of other objects than files. */
 #define DEFINE_OTHER(name, number, parameters, ...)                                                                    \
   SLOT(name)                                                                                                           \
   EXPORT int name parameters {                                                                                         \

@@ -20,7 +20,7 @@
     r_;                                                                                                                \
   })
 
-/* A call on a path: parameters after it, their names, and the system call for when there is no function. */
+/* Defines a call on a path: its further parameters, their names, and the system call to use without a function. */
 #define DEFINE_PATH(type, name, call, parameters, arguments, fallback)                                                 \
   SLOT(name)                                                                                                           \
   EXPORT type name parameters {                                                                                        \
@@ -61,7 +61,7 @@ DEFINE_PATH(int, statfs64, statfs64, (const char *path, struct statfs64 *to), (p
 DEFINE_FD(int, fstatfs, fstatfs, (int fd, struct statfs *to), (fd, to), syscall(SYS_fstatfs, fd, to))
 DEFINE_FD(int, fstatfs64, fstatfs64, (int fd, struct statfs64 *to), (fd, to), syscall(SYS_fstatfs, fd, to))
 
-/* The new path decides: it is the directory that grows. */
+/* The new path decides, because its directory grows. */
 SLOT(rename)
 EXPORT int rename(const char *from, const char *to) {
   gate_path(CALL_rename, AT_FDCWD, to, 1);
@@ -83,7 +83,7 @@ EXPORT int renameat2(int a, const char *from, int b, const char *to, unsigned fl
   return DONE(renameat, f ? f(a, from, b, to, flags) : (int)syscall(SYS_renameat2, a, from, b, to, flags));
 }
 
-/* Deletes what its path names; the calls that it makes inside the C library do not come by here. */
+/* Deletes the path; its calls inside the C library are not intercepted. */
 SLOT(remove)
 EXPORT int remove(const char *path) {
   gate_path(CALL_unlink, AT_FDCWD, path, 1);
@@ -119,8 +119,8 @@ DEFINE_FD(ssize_t, flistxattr, flistxattr, (int fd, char *to, size_t n), (fd, to
           syscall(SYS_flistxattr, fd, to, n))
 
 /*
- * The stat family. `stat` of C libraries before glibc 2.33 has no symbol of its own; a program that was built there calls
- * __xstat, and one that was built later finds ours. Struct stat is the kernel's on 64-bit machines.
+ * The stat family. In C libraries before glibc 2.33 `stat` has no symbol; programs built there call __xstat, newer ones find
+ * the function here. Struct stat is the kernel's on 64-bit machines.
  */
 #define KERNEL_STAT(dirfd, path, to, flags) (int)syscall(SYS_newfstatat, dirfd, path, to, flags)
 

@@ -1,4 +1,4 @@
-/* What the environment says of the stage. Read once, before the program's main; later changes of it do nothing. */
+/* Configuration from the environment. Read once, before the program's main; later changes have no effect. */
 #include "stage.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint32_t number(const char *name, uint32_t otherwise, uint32_t most) {
   return (uint32_t)n;
 }
 
-/* Mounts are absolute paths, one a line. A path with a newline cannot be managed. */
+/* Mounts are absolute paths, one per line. A path with a newline cannot be managed. */
 static void read_mounts(const char *text) {
   while (text && *text && config.mounts < MAX_MOUNTS) {
     const char *end = strchr(text, '\n');
@@ -40,7 +40,7 @@ static void read_mounts(const char *text) {
       struct mount *m = &config.mount[config.mounts];
       int length = path_normalise(one, m->path);
       if (length >= 0) {
-        /* The root is the empty path: every other one goes on with a slash after it. */
+        /* The root is the empty path: all others continue with a slash. */
         m->length = length == 1 ? 0 : (size_t)length;
         m->path[m->length] = 0;
         config.mounts++;
@@ -58,7 +58,7 @@ static void read_mounts(const char *text) {
 
 void config_read(void) {
   const char *job = getenv("SLUICE_STAGE_JOB");
-  /* A job id that does not fit is nobody's: cut short it might be another job's. */
+  /* A job id that does not fit is dropped: truncated it might be another job's. */
   bool ok = job && *job && copy(config.job, sizeof config.job, job);
   ok = copy(config.socket, sizeof config.socket, getenv("SLUICE_STAGE_SOCKET")) && ok;
   copy(config.report, sizeof config.report, getenv("SLUICE_STAGE_REPORT"));

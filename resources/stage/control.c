@@ -1,11 +1,11 @@
 /*
- * The thread that talks to the local controller: connects and connects again, lays the stage out, enforces, reports, and watches
- * the lease. Whatever the other side does, the program goes on: unlimited until the stage was ready once, then at the last
- * rates, and after the lease as it says.
+ * Thread for the local controller: connects and reconnects, creates the layout, enforces rates, reports, and watches the lease.
+ * The program continues regardless of the controller: unlimited until the stage was ready once, then at the last rates, and
+ * after the lease as configured.
  *
- * The thread has a table of descriptors of its own: the program never sees its socket, cannot close it in a loop over all
- * numbers, never finds a number taken that it counts on, and a child of fork inherits nothing. It handles no signals,
- * allocates nothing, and ends when it is the last one, so that a program whose main thread left by pthread_exit still ends.
+ * The thread has its own descriptor table: the program never sees its socket, cannot close it in a loop over all numbers, never
+ * finds an expected number taken, and a child of fork inherits nothing. It handles no signals, allocates nothing, and exits
+ * when it is the last thread, so that a program whose main thread left by pthread_exit still ends.
  */
 #define _GNU_SOURCE
 #include "wire.h"
@@ -29,22 +29,22 @@
 #define TICK_MS 200
 #define FIRST_RETRY_MS 50
 #define LAST_RETRY_MS 2000
-/* A stage that was sent away asks again after so long. */
+/* Retry interval of a rejected stage. */
 #define REFUSED_MS 30000
 
-/* What managed calls wait for at first: 1 where the controller's answer is there, or there is none, or it took too long. */
+/* Futex of the initial wait of managed calls: 1 once the controller has answered, is absent, or timed out. */
 atomic_uint control_settled;
 static atomic_bool started;
-/* Counts processes: a thread of the parent's has no business in the child. */
+/* Process counter: a thread of the parent must not act in the child. */
 static atomic_uint incarnation;
 static struct wire_out out;
 static uint8_t in[MAX_FRAME + 4];
 static size_t in_length;
-static bool drafting; /* rules come; the layout in force stays until the next `ready` */
+static bool drafting; /* receiving rules; the active layout stays until the next `ready` */
 static uint64_t lease_ns, renewed_ns;
 static double lease_rate;
 static bool expired;
-/* Of this connection: commands with a lower epoch or number come too late. */
+/* Per connection: commands with a lower epoch or number are stale. */
 static uint64_t highest_epoch;
 static uint32_t last_request;
 
@@ -71,7 +71,7 @@ struct entry {
   char name[];
 };
 
-/* What the copied table holds, but for `keep`; false where something may be left. */
+/* Closes the descriptors of the copied table except `keep`; false if some may be left. */
 static bool close_listed(int keep) {
   _Alignas(8) char entries[2048];
   for (;;) {
@@ -87,8 +87,8 @@ static bool close_listed(int keep) {
 }
 
 /*
- * An empty table of descriptors for this thread. A copy of the program's would hold its pipes open after it closed them.
- * Locks stay: they belong to the program's table.
+ * Gives this thread an empty descriptor table. A copy of the program's would keep its pipes open after it closed them. File
+ * locks stay: they belong to the program's table.
  */
 static bool own_table(void) {
   if (syscall(SYS_close_range, 0, ~0u, CLOSE_RANGE_OWN_TABLE) == 0) return true;
@@ -104,8 +104,8 @@ static bool own_table(void) {
 }
 
 /*
- * Whether this user's program, or root's, is at the other end: in a temporary folder anybody can listen where the controller was
- * expected. The kernel noted who listens when it began to.
+ * True if the peer runs as this user or root: in a temporary folder anyone can listen at the controller's path. The kernel
+ * recorded the peer's credentials when it began to listen.
  */
 static bool is_trusted(int fd) {
   struct ucred peer;
@@ -119,7 +119,7 @@ static int connect_local(void) {
   memcpy(to.sun_path, config.socket, sizeof config.socket);
   int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -1;
-  /* A UNIX socket connects at once, or its queue is full. */
+  /* A UNIX socket connects at once, or fails if its queue is full. */
   if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0 || !is_trusted(fd)) {
     syscall(SYS_close, fd);
     return -1;
@@ -167,7 +167,7 @@ static const char *enforce(const struct wire_message *m) {
   return NULL;
 }
 
-/* Does what is asked for, once; false: the connection is of no use any more. */
+/* Executes one message; false: the connection must be closed. */
 static bool handle(const struct wire_message *m) {
   if (m->type == WIRE_REFUSED) return false;
   if (m->type == WIRE_ALIVE) {
@@ -202,7 +202,7 @@ static bool handle(const struct wire_message *m) {
   return !out.full;
 }
 
-/* Reads what is there; false where the connection is over, `refused` where it was ended by word. */
+/* Reads available data; false if the connection ended, with `refused` if the controller sent a refusal. */
 static bool receive(int fd, bool *refused) {
   for (;;) {
     ssize_t n = recvfrom(fd, in + in_length, sizeof in - in_length, MSG_DONTWAIT, NULL, NULL);
@@ -226,7 +226,7 @@ static bool receive(int fd, bool *refused) {
   }
 }
 
-/* Is nobody left but this thread? */
+/* True if this is the last thread. */
 static bool is_alone(void) {
   char text[512];
   int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/stat", O_RDONLY | O_CLOEXEC, 0);
@@ -237,13 +237,13 @@ static bool is_alone(void) {
   text[n] = 0;
   char *at = strrchr(text, ')');
   if (!at || at[1] != ' ' || at[2] != 'Z') return false;
-  /* The state is field 3, the number of threads field 20; the main thread, dead but not gone, is one of them. */
+  /* The state is field 3, the number of threads field 20, which includes a main thread that has exited. */
   at += 2;
   for (int field = 3; field < 20 && at; field++) at = strchr(at + 1, ' ');
   return at && at[1] == '2' && at[2] == ' ';
 }
 
-/* One connection from its first word to its end; true where the stage was sent away. */
+/* Runs one connection from hello to close; true if the stage was rejected or is alone. */
 static bool talk(int fd, unsigned mine) {
   char hostname[MAX_HOST + 1] = "";
   gethostname(hostname, sizeof hostname - 1);
@@ -251,7 +251,7 @@ static bool talk(int fd, unsigned mine) {
   drafting = false;
   highest_epoch = last_request = 0;
   bool refused = false;
-  /* Whoever answers now may have given away what was held before a fallback. */
+  /* The controller may have reassigned rates that were held before a fallback. */
   layout_settle_fallback();
   uint64_t looked_ns = clock_ns();
   wire_hello(&out, hostname, (uint32_t)syscall(SYS_getpid), (uint32_t)getppid());

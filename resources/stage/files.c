@@ -1,6 +1,6 @@
 /*
- * What is known of each descriptor: one byte, in leaves that are mapped when a descriptor of theirs is first managed. Reading
- * is two loads. A FILE* is looked up by its descriptor, so copies made by fdopen or dup need no table of their own.
+ * Place of each descriptor: one byte, in leaves that are mapped when one of their descriptors is first managed. Reading takes
+ * two loads. A FILE* is looked up by its descriptor, so copies made by fdopen or dup need no separate table.
  */
 #include "stage.h"
 
@@ -23,7 +23,7 @@ static _Atomic place *leaf_for(int fd) {
   _Atomic(_Atomic place *) *slot = &leaves[(unsigned)fd / LEAF];
   _Atomic place *leaf = atomic_load_explicit(slot, memory_order_acquire);
   if (leaf) return leaf;
-  /* The call itself, not the function: that one is intercepted. */
+  /* The raw system call, because the function is intercepted. */
   long at = syscall(SYS_mmap, NULL, LEAF, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == -1) return NULL;
   _Atomic place *fresh = (_Atomic place *)at;
@@ -33,7 +33,7 @@ static _Atomic place *leaf_for(int fd) {
 }
 
 void fd_put(int fd, place p) {
-  /* 0 to 2 are never managed: a shell moves them about more than anything else. */
+  /* 0 to 2 are never managed: shells redirect them frequently. */
   if (fd < 0 || (unsigned)fd >= LEAF * LEAVES) return;
   if (fd <= 2 && is_managed(p)) p = PLACE_UNKNOWN;
   if (fd_place(fd) == p || process_is_borrowed()) return;

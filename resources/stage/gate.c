@@ -1,4 +1,4 @@
-/* One call through the stage: is its file managed, what limits it, wait. Whatever happens, the call then goes on. */
+/* Gate of a call through the stage: looks up its file and its limit, and waits. In all cases the call then proceeds. */
 #include "stage.h"
 
 #include <errno.h>
@@ -11,14 +11,14 @@
 bool gate_ready(void) {
   int state = atomic_load_explicit(&stage_state, memory_order_acquire);
   if (UNLIKELY(state != 2)) {
-    /* Before our constructor (another library's), or within it. */
+    /* Before or within the constructor, when another library's runs first. */
     if (state == 0) stage_init();
     if (atomic_load(&stage_state) != 2) return false;
   }
   return config.enabled;
 }
 
-/* Uniform over the workflows, from a stream of each thread. */
+/* Uniform over the workflows, from a per-thread random stream. */
 static uint32_t draw_workflow(void) {
   static __thread uint32_t x __attribute__((tls_model("initial-exec")));
   if (config.workflows == 1) return 0;

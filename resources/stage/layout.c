@@ -1,10 +1,10 @@
 /*
- * Channels and enforcement objects of this stage. Rules are collected in a draft, which the control thread alone touches; a
- * commit fills the table that calls look into: one entry for each workflow and call. Objects stay where they are for ever, so a
- * call that waits in one never finds it gone; an object that is laid out again keeps its rate and its bookings.
+ * Channels and enforcement objects of this stage. Rules are collected in a draft that only the control thread uses; a commit
+ * fills the lookup table: one entry for each workflow and call. Objects are never freed, so a waiting call never finds its
+ * object gone; an object that is defined again keeps its rate and its bookings.
  *
- * Which channel a call falls into: the most specific of those whose conditions all hold, as in core/padll/stage/
- * differentiation.ts. Source: spec/padll 1.3-1.5.
+ * Channel of a call: the most specific of those whose conditions all apply, as in core/padll/stage/differentiation.ts. Source:
+ * spec/padll 1.3-1.5.
  */
 #include "stage.h"
 
@@ -20,7 +20,7 @@ enum { CONTEXT_DATA = 6, CONTEXT_META = 7, CONTEXT_DIR = 8, CONTEXT_EXT_ATTR = 9
 struct object objects[MAX_OBJECTS];
 atomic_bool layout_ready;
 
-/* Index into objects + 1, 0: nothing limits it. Wide enough for MAX_WORKFLOWS; untouched pages cost nothing. */
+/* Index into objects + 1, 0: unlimited. Wide enough for MAX_WORKFLOWS; untouched pages cost nothing. */
 static _Atomic uint16_t table[MAX_WORKFLOWS][CALL_COUNT];
 
 static struct rule channel_drafts[MAX_CHANNELS];
@@ -92,7 +92,7 @@ static int context_weight(const struct call_kind *k, uint8_t wanted) {
   return wanted == CONTEXT_META ? 8 : -1;
 }
 
-/* How narrowly a rule fits a call, -1 where it does not. All sums differ. */
+/* Specificity of a rule for a call, -1 if it does not match. All sums differ. */
 static int fit(const struct rule *r, const struct call_kind *k, uint32_t workflow) {
   if (r->workflow && r->workflow != workflow) return -1;
   int type = type_weight(k, r->type), context = context_weight(k, r->context);
@@ -138,7 +138,7 @@ static struct object *slot_for(const struct rule *r) {
   return free_one;
 }
 
-/* What a channel of these conditions is called: its operation, else its class, else everything. */
+/* Scope name of a channel: its operation, else its class, else everything. */
 static uint16_t scope_of(const struct rule *r, const struct rule *channel) {
   if (r->type) return (uint16_t)(1 << 8 | r->type);
   if (r->context) return (uint16_t)(2 << 8 | r->context);
@@ -151,7 +151,7 @@ static bool counts_bytes(uint16_t scope) {
   return scope >> 8 == 2 ? n == CONTEXT_DATA : (n >= 1 && n <= 6) || n == TYPE_DATA;
 }
 
-/* A fallback never raises a rate: nobody is there who knows what the others do. */
+/* A fallback never raises a rate: without the controller, the rates of other stages are unknown. */
 static double rate_of(const struct object *o) {
   return fallback_rate > 0 && fallback_rate < o->commanded ? fallback_rate : o->commanded;
 }
@@ -182,7 +182,10 @@ void layout_commit(void) {
     }
     struct object *o = slot_for(r);
     if (!o) continue;
-    /* Said again after a new connection: what is there keeps its rate, until that is set. A parent's rate is not ours. */
+    /*
+     * Repeated after a reconnect: an existing object keeps its rate until it is set. Rates inherited from a parent are not
+     * kept.
+     */
     bool held = o->used && !o->inherited && o->period_ns > 0 && r->bucketed;
     o->scope = scope_of(r, channel);
     atomic_store_explicit(&o->data, counts_bytes(o->scope), memory_order_relaxed);
@@ -212,7 +215,7 @@ const char *layout_enforce(uint32_t channel, uint32_t object, double rate, uint6
   for (int i = 0; i < MAX_OBJECTS; i++) {
     struct object *o = &objects[i];
     if (!o->used || o->channel != channel || o->object != object) continue;
-    if (o->period_ns == 0) return NULL; /* noop: there is no rate to set */
+    if (o->period_ns == 0) return NULL; /* noop: has no rate */
     if (rate >= 0) o->commanded = rate < 1 ? 1 : rate;
     if (period_ns) o->period_ns = period_ns;
     set_rate(o);

@@ -1,4 +1,4 @@
-/* Which paths are managed. Textual, by whole components; relative ones from the working directory or their dirfd. */
+/* Managed paths. Compared as text, by whole components; relative ones from the working directory or their dirfd. */
 #define _GNU_SOURCE
 #include "stage.h"
 
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What is known of the working directory, and a number that tells whether it changed while it was looked up. */
+/* Place of the working directory, and a counter to detect changes during a lookup. */
 static _Atomic place cwd_place;
 static atomic_uint cwd_version;
 
@@ -21,19 +21,19 @@ void cwd_changed(void) {
   atomic_store(&cwd_place, PLACE_UNKNOWN);
 }
 
-/* The smallest page there is: where pages are larger, more is asked than needed. */
+/* Smallest page size: with larger pages, more checks than needed. */
 #define PAGE 4096u
-/* Bytes that the kernel reads of a signal mask. */
+/* Bytes of a signal mask that the kernel reads. */
 #define MASK 8u
 
 /*
- * Whether the page of an address can be read. The kernel copies a signal mask from there, and then refuses to do anything with it: the
- * cheapest call that answers EFAULT where a program would be ended, and one that no sandbox forbids. (process_vm_readv costs more, and
- * containers forbid it.) Another thread can still unmap the page afterwards.
+ * True if the page of an address is readable. The kernel copies a signal mask from there, and then rejects the call: the
+ * cheapest call that returns EFAULT where a program would be killed, and one that no sandbox forbids. (process_vm_readv costs
+ * more, and containers forbid it.) Another thread can still unmap the page afterwards.
  */
 static bool is_readable(const char *at) {
   int kept = errno;
-  /* The kernel's mask ends where the page does not. */
+  /* Aligned, so that the mask does not cross the end of the page. */
   const void *mask = (const void *)((uintptr_t)at & ~(uintptr_t)(MASK - 1));
   bool readable = syscall(SYS_rt_sigprocmask, ~0, mask, NULL, MASK) == 0 || errno != EFAULT;
   errno = kept;
@@ -41,8 +41,8 @@ static bool is_readable(const char *at) {
 }
 
 /*
- * Memory that is there for as long as the program is, so that the kernel need not be asked: the program itself, the part of the main
- * thread's stack that is in use, and the heap below the break. Names of files are mostly there.
+ * Memory that is mapped for the life of the program and needs no check: the program itself, the used part of the main thread's
+ * stack, and the heap below the break. File names are mostly there.
  */
 #define SEGMENTS 8
 static struct {
@@ -51,7 +51,7 @@ static struct {
 static int segment_count;
 static uintptr_t heap_from;
 extern void *__libc_stack_end __attribute__((weak));
-/* Between the main stack and what is mapped below it the kernel leaves 128 MiB at least. */
+/* The kernel leaves at least 128 MiB between the main stack and the mapping below it. */
 #define STACK_MOST (16u << 20)
 
 static int note_program(struct dl_phdr_info *info, size_t size, void *unused) {
@@ -86,14 +86,14 @@ struct shape {
   bool dots; /* has a `.` or `..` component, or `//` */
 };
 
-/* False where the path cannot be read up to its end, or is longer than any the kernel takes. */
+/* False if the path is unreadable before its end, or longer than the kernel's maximum. */
 static bool shape_of(const char *path, struct shape *s) {
   s->dots = false;
   size_t i = 0;
   bool at_start = true; /* of a component */
   size_t dots = 0;      /* of a component that is nothing else so far */
   for (;; i++) {
-    /* Not a byte before its page was entered, and none ahead of it. */
+    /* Checks each page before reading its first byte, and none ahead. */
     if (UNLIKELY(i == 0 || ((uintptr_t)(path + i) & (PAGE - 1)) == 0)) {
       if (!is_known(path + i) && !is_readable(path + i)) return false;
     }
@@ -113,7 +113,7 @@ static bool shape_of(const char *path, struct shape *s) {
   return true;
 }
 
-/* Appends the components of `path` to the normalised `out` of `length` bytes ("" is the root); -1 where it is too long. */
+/* Appends the components of `path` to the normalised `out` of `length` bytes ("" is the root); -1 if too long. */
 static int append(char *out, int length, const char *path) {
   while (*path) {
     while (*path == '/') path++;
@@ -148,7 +148,7 @@ int path_normalise(const char *path, char *out) {
   return length;
 }
 
-/* A normalised absolute path ("" or "/" for the root, perhaps with a slash at its end) against the mounts. */
+/* Matches a normalised absolute path ("" or "/" for the root, optional trailing slash) against the mounts. */
 static place match(const char *path, size_t length) {
   while (length > 0 && path[length - 1] == '/') length--;
   int best = -1;
@@ -181,7 +181,7 @@ static place place_of_cwd(void) {
 static place place_of_dir(int dirfd) {
   if (dirfd == AT_FDCWD) return place_of_cwd();
   place p = fd_place(dirfd);
-  /* A descriptor that was not opened here (inherited): its place is looked up every time. */
+  /* A descriptor not opened here (inherited): its place is looked up every time. */
   return p == PLACE_UNKNOWN ? PLACE_ABOVE : p;
 }
 
@@ -205,7 +205,7 @@ static place joined(int dirfd, const char *path) {
 
 place place_of(int dirfd, const char *path) {
   struct shape s;
-  /* What cannot be read is the kernel's to refuse: it answers EFAULT. */
+  /* An unreadable path is left to the kernel, which returns EFAULT. */
   if (!path || !shape_of(path, &s) || s.length == 0) return PLACE_OUTSIDE;
   if (path[0] == '/') {
     if (LIKELY(!s.dots)) return match(path, s.length);

@@ -1,4 +1,4 @@
-/* Beginning, end and copies of the process. */
+/* Start, end and forks of the process. */
 #define _GNU_SOURCE
 #include "stage.h"
 
@@ -26,7 +26,7 @@ static pid_t real_pid(void) { return (pid_t)syscall(SYS_getpid); }
 
 void process_forked(void) {
   unsigned dead = 0;
-  /* Whichever thread of the child comes first. A kernel without MADV_WIPEONFORK leaves it to the handler of fork. */
+  /* Executed by the first thread of the child. On kernels without MADV_WIPEONFORK, the fork handler does this. */
   if (process_page != &no_page && !atomic_compare_exchange_strong(&process_page->alive, &dead, 1)) return;
   atomic_store(&own_pid, real_pid());
   control_forked();
@@ -39,9 +39,10 @@ static void after_fork(void) {
 }
 
 /*
- * Between vfork and exec a child runs in the parent's memory, thread-local variables included, on the caller's stack, while that
- * thread stands still. So a flag of the thread says it, set before and taken back by the parent. The child's return would
- * overwrite the return address that the parent still needs: it is kept in a register, and nothing is on the stack meanwhile.
+ * Between vfork and exec a child runs in the parent's memory, thread-local variables included, on the caller's stack, while
+ * that thread is suspended. Therefore a thread-local flag marks it, set before and reset by the parent. The child's return
+ * would overwrite the return address that the parent still needs: it is kept in a register, and nothing is on the stack
+ * meanwhile.
  */
 #ifdef __x86_64__
 __thread int process_in_vfork __attribute__((tls_model("initial-exec"), used));

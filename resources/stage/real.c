@@ -1,11 +1,11 @@
-/* The functions behind ours: the next ones of their name in the order of loading. */
+/* Underlying functions of the interposed ones: the next symbol of the same name in load order. */
 #define _GNU_SOURCE
 #include "stage.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 
-/* dlsym may allocate, and an allocator may open and map: such a call finds no function yet and makes the system call. */
+/* dlsym may allocate, and an allocator may open and map: such a call finds no function yet and uses the system call. */
 static __thread bool searching __attribute__((tls_model("initial-exec")));
 
 void *real_find(_Atomic(void *) *slot, const char *name, const char *other) {

@@ -1,7 +1,7 @@
 /*
- * What each call did: counted in shards, so that threads do not share a line, and written as JSON at the end of the program
- * where SLUICE_STAGE_REPORT names a folder: calls on files that are not managed, on managed ones that nothing limits
- * (bypassed), and those that waited.
+ * Statistics of each call: counted in shards, so that threads do not share a cache line, and written as JSON at the end of the
+ * program if SLUICE_STAGE_REPORT names a folder: calls on unmanaged files, calls on managed files without a limit (bypassed),
+ * and calls that waited.
  */
 #define _GNU_SOURCE
 #include "stage.h"

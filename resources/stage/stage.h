@@ -1,10 +1,10 @@
 /*
- * A data-plane stage inside a program: what its parts promise each other.
+ * Data-plane stage inside a program: interfaces of its parts.
  *
- * The program calls (calls-*.c); paths and descriptors tell whether the file is managed (mounts.c, files.c); the layout
- * tells which enforcement object limits the call (layout.c); its bucket says when (bucket.c). A thread of its own talks to
- * the local controller (control.c) in the frames of wire.c. Nothing here takes a lock, uses malloc or writes to the
- * program's streams; all memory is static or mapped once, so that fork, signals and threads find nothing half done.
+ * The program calls (calls-*.c); paths and descriptors determine if the file is managed (mounts.c, files.c); the layout gives
+ * the enforcement object that limits the call (layout.c); its bucket gives the time (bucket.c). A separate thread talks to the
+ * local controller (control.c) in the frames of wire.c. Nothing here takes a lock, uses malloc or writes to the program's
+ * streams; all memory is static or mapped once, so that fork, signals and threads never find an intermediate state.
  */
 #ifndef SLUICE_STAGE_H
 #define SLUICE_STAGE_H
@@ -19,7 +19,7 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Bounds. What is beyond them is refused or goes on unlimited; nothing grows. */
+/* Limits. Anything beyond them is refused or proceeds unlimited; nothing grows. */
 enum {
   MAX_MOUNTS = 16,
   MAX_WORKFLOWS = 1024,
@@ -33,8 +33,8 @@ enum {
 };
 
 /*
- * Every intercepted call: name, class, operation type and context as they travel (core/padll/vocabulary.ts). The numbers of
- * the metadata server's getattr are the stat family's: they travel as getxattr, as the trace replays them.
+ * All intercepted calls: name, class, operation type and context in wire encoding (core/padll/vocabulary.ts). A metadata server
+ * counts the stat family as getattr; it is sent as getxattr, as the trace replays it.
  */
 #define CALLS(X) \
   X(read, DATA, 1, 6) X(write, DATA, 2, 6) X(pread, DATA, 3, 6) X(pwrite, DATA, 4, 6) X(pread64, DATA, 5, 6) \
@@ -70,15 +70,15 @@ struct call_kind {
 };
 extern const struct call_kind call_kinds[CALL_COUNT];
 
-/* --- config.c: what the environment says, read once ------------------------------------------------------------------ */
+/* --- config.c: environment, read once -------------------------------------------------------------------------------- */
 
 struct mount {
-  char path[MAX_PATH]; /* normalised, without a slash at its end; "" is the root */
+  char path[MAX_PATH]; /* normalised, without a trailing slash; "" is the root */
   size_t length;
 };
 
 struct config {
-  bool enabled; /* there are managed mounts; else every call is forwarded at once */
+  bool enabled; /* has managed mounts; otherwise every call is forwarded at once */
   char job[MAX_JOB + 1];
   char user[MAX_USER + 1];
   char socket[108];
@@ -87,24 +87,24 @@ struct config {
   uint32_t workflows;
   uint32_t start_wait_ms;
   int mounts;
-  bool nested; /* a mount lies inside another one */
+  bool nested; /* a mount is inside another one */
   struct mount mount[MAX_MOUNTS];
 };
 extern struct config config;
 void config_read(void);
 
-/* --- mounts.c: is this path managed ----------------------------------------------------------------------------------- */
+/* --- mounts.c: managed paths ------------------------------------------------------------------------------------------ */
 
-/* What is known of a directory or descriptor: one byte. 1..MAX_MOUNTS: inside that mount (index + 1). */
+/* Place of a directory or descriptor: one byte. 1..MAX_MOUNTS: inside that mount (index + 1). */
 enum { PLACE_UNKNOWN = 0, PLACE_ABOVE = 254, PLACE_OUTSIDE = 255 };
 typedef uint8_t place;
 static inline bool is_managed(place p) { return p >= 1 && p <= MAX_MOUNTS; }
 
 /* Textual: `.`, `..` and `//` are resolved, whole components compared, the longest mount wins. Links are not followed. */
 place place_of(int dirfd, const char *path);
-/* Notes, once, what memory needs no question whether it can be read. */
+/* Records, once, the memory that is always readable. */
 void memory_known(void);
-/* Normalises an absolute path into `out` (MAX_PATH); its length, or -1 where it is too long or not absolute. */
+/* Normalises an absolute path into `out` (MAX_PATH); its length, or -1 if too long or not absolute. */
 int path_normalise(const char *path, char *out);
 /* The working directory may have changed. */
 void cwd_changed(void);
@@ -119,8 +119,8 @@ void fd_forget_range(unsigned first, unsigned last);
 /* --- bucket.c ------------------------------------------------------------------------------------------------------------ */
 
 /*
- * Token bucket without a lock: `booked` is how far tokens are given away, as an instant. Time is counted in 64ths of a
- * nanosecond since the stage began.
+ * Lock-free token bucket: `booked` is the time up to which tokens are assigned. Time is counted in 64ths of a nanosecond since
+ * boot.
  */
 struct bucket {
   _Atomic uint64_t booked;
@@ -131,12 +131,12 @@ struct bucket {
 };
 
 uint64_t clock_ns(void);
-/* Takes `cost` tokens and waits until they are there; returns the wait in ns, 0 where there was none. */
+/* Takes `cost` tokens, waiting until they are available; returns the wait in ns, 0 without a wait. */
 uint64_t bucket_take(struct bucket *b, double cost);
-/* A rate of 0 takes the limit away; others under 1 become 1. Who waits is booked anew at the new rate. */
+/* A rate of 0 removes the limit; other rates below 1 become 1. Waiting requests are booked again at the new rate. */
 void bucket_set(struct bucket *b, double rate, uint64_t period_ns);
 double bucket_rate(struct bucket *b);
-/* Tokens given away beyond the current period: what waits now. */
+/* Tokens assigned beyond the current period, for waiting requests. */
 uint64_t bucket_queued(struct bucket *b);
 void bucket_forget_bookings(struct bucket *b);
 
@@ -149,13 +149,13 @@ struct object {
   uint16_t scope;
   bool used;
   atomic_bool data; /* counts bytes; calls read it while the layout is written */
-  bool inherited; /* by fork, and not laid out by a controller of ours yet */
-  double commanded; /* the controller's last rate, for the end of a fallback; 0: unlimited */
+  bool inherited; /* by fork, and not yet redefined by this process's controller */
+  double commanded; /* the controller's last rate, restored at the end of a fallback; 0: unlimited */
   uint64_t period_ns;
 };
 extern struct object objects[MAX_OBJECTS];
 
-/* Housekeeping rules as they travel. */
+/* Housekeeping rules in wire encoding. */
 struct rule {
   uint8_t kind; /* 1 create_channel, 2 create_object */
   uint8_t context_type, type, context, bucketed;
@@ -163,46 +163,46 @@ struct rule {
   double refill_us, rate;
 };
 
-/* Each returns NULL, or why it was refused. */
+/* Each returns NULL, or the reason for a refusal. */
 void layout_begin(void);
 const char *layout_rule(const struct rule *r);
 void layout_commit(void);
-/* A negative rate, a period of 0: as it was. */
+/* Negative rate, period of 0: unchanged. */
 const char *layout_enforce(uint32_t channel, uint32_t object, double rate, uint64_t period_ns);
-/* Every bucket at this rate at most, until layout_restore; what the controller commands meanwhile counts from then on. */
+/* Limits every bucket to this rate until layout_restore; rates commanded meanwhile apply from then on. */
 void layout_fallback(double rate);
 void layout_restore(void);
-/* The fallback rates are the rates from now on. */
+/* Makes the fallback rates permanent. */
 void layout_settle_fallback(void);
-/* No limits any more: the stage was sent away. */
+/* Removes all limits, after the stage was rejected. */
 void layout_clear(void);
-/* After a fork: the parent's counts and bookings are not ours; its rates stay until a controller says otherwise. */
+/* After a fork: discards the parent's counts and bookings; its rates stay until a controller changes them. */
 void layout_inherited(void);
 /* The object that limits a call of one workflow (0-based), or NULL. */
 struct object *layout_find(uint32_t workflow, enum call c);
 extern atomic_bool layout_ready;
 
-/* --- control.c: the thread that talks to the local controller ------------------------------------------------------------ */
+/* --- control.c: thread for the local controller -------------------------------------------------------------------------- */
 
-/* Starts it, once per process, and gives the controller a moment to say what is limited: all managed calls wait until then. */
+/* Starts it, once per process, and waits briefly for the controller's limits: all managed calls wait until then. */
 void control_start(void);
 extern atomic_uint control_settled;
-/* This process is the child of a fork. */
+/* Called in the child of a fork. */
 void control_forked(void);
 
-/* --- process.c: which process this is --------------------------------------------------------------------------------------- */
+/* --- process.c: process identity -------------------------------------------------------------------------------------------- */
 
 void stage_init(void);
 extern atomic_int stage_state; /* 0 new, 1 being made, 2 ready */
 struct process_page {
-  atomic_uint alive; /* the kernel empties it in a child of fork, not in one of vfork */
+  atomic_uint alive; /* the kernel clears it in a child of fork, not in one of vfork */
 };
 extern struct process_page *process_page;
 void process_forked(void);
-/* Between vfork and exec: memory is the parent's, descriptors are not. */
+/* Between vfork and exec: the memory is the parent's, the descriptors are not. */
 bool process_is_borrowed(void);
 
-/* --- report.c: what was counted ---------------------------------------------------------------------------------------------- */
+/* --- report.c: statistics ---------------------------------------------------------------------------------------------------- */
 
 enum outcome { OUTCOME_UNMANAGED, OUTCOME_BYPASSED, OUTCOME_PASSED, OUTCOME_WAITED };
 void report_call(enum call c, enum outcome o, uint64_t bytes, uint64_t wait_ns);
@@ -210,15 +210,15 @@ void report_error(enum call c);
 void report_write(void);
 void report_reset(void);
 
-/* --- gate.c: one call through the stage -------------------------------------------------------------------------------------- */
+/* --- gate.c: path of a call -------------------------------------------------------------------------------------------------- */
 
 bool gate_ready(void);
-/* A call on a managed file of this cost (1, or bytes): returns when it may go. Keeps errno. */
+/* A call on a managed file with this cost (1, or bytes): returns when it may proceed. Keeps errno. */
 void gate_managed(enum call c, uint64_t cost);
 place gate_path(enum call c, int dirfd, const char *path, uint64_t cost);
 place gate_fd(enum call c, int fd, uint64_t cost);
 
-/* --- real.c: the functions behind ours ------------------------------------------------------------------------------------------ */
+/* --- real.c: underlying functions ----------------------------------------------------------------------------------------------- */
 
 void *real_find(_Atomic(void *) *slot, const char *name, const char *other);
 #define REAL_OR(name, other)                                                                                           \

@@ -1,4 +1,4 @@
-/* Frames as bytes. Reading never looks beyond the frame, and a frame must end where its content does. */
+/* Wire codec. Reading never goes beyond the frame, and a frame must end where its content ends. */
 #include "wire.h"
 
 #include <string.h>
@@ -107,7 +107,7 @@ static double take_number(struct in *i) {
   uint64_t bits = take(i, 8);
   double value;
   memcpy(&value, &bits, 8);
-  /* Not a number, infinite or negative: no rate and no time. */
+  /* NaN, infinite or negative: neither a valid rate nor a valid time. */
   if (!(value >= 0 && value <= 1e300)) i->bad = true;
   return value;
 }
@@ -171,7 +171,7 @@ long wire_read(const uint8_t *from, size_t length, struct wire_message *m) {
   struct in head = {from, 0, length, false};
   size_t n = (size_t)take(&head, 4);
   if (n < WIRE_HEAD - 4 || n > MAX_FRAME) return -1;
-  /* What is wrong is wrong at once, however much of it is still to come. */
+  /* A wrong version is reported at once, even for an incomplete frame. */
   if (length >= 5 && from[4] != WIRE_VERSION) return -1;
   if (length < 4 + n) return 0;
   struct in i = {from, 5, 4 + n, false};

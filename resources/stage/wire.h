@@ -1,6 +1,6 @@
 /*
- * Frames between a stage and its local controller (docs/stage-protocol.md): little-endian, bounded, no pointers into them
- * outlive a call.
+ * Frames between a stage and its local controller (docs/stage-protocol.md): little-endian, bounded; no pointer into a frame
+ * outlives a call.
  */
 #ifndef SLUICE_WIRE_H
 #define SLUICE_WIRE_H
@@ -21,7 +21,7 @@ enum wire_type {
   WIRE_REFUSED = 21,
 };
 
-/* Bytes that go out. A frame that does not fit is not begun: `full` says so. */
+/* Output buffer. A frame that does not fit is not started, and `full` is set. */
 struct wire_out {
   uint8_t bytes[MAX_FRAME + 8192];
   size_t sent, length;
@@ -33,7 +33,7 @@ void wire_ack(struct wire_out *o, uint32_t request, const char *failed);
 void wire_counts(struct wire_out *o, uint32_t request);
 void wire_bye(struct wire_out *o);
 
-/* What a frame says; which members hold depends on `type`. */
+/* Content of a frame; the valid members depend on `type`. */
 struct wire_message {
   uint8_t type;
   uint32_t request;
@@ -42,11 +42,11 @@ struct wire_message {
   double lease_rate; /* < 0: hold */
   uint64_t epoch;
   uint32_t channel, object;
-  double rate;        /* < 0: as it was */
-  uint64_t refill_ns; /* 0: as it was */
+  double rate;        /* < 0: unchanged */
+  uint64_t refill_ns; /* 0: unchanged */
 };
 
-/* Bytes used by one whole frame at `from`, 0 where it is not whole yet, -1 where it is none. */
+/* Length of one complete frame at `from`, 0 if incomplete, -1 if invalid. */
 long wire_read(const uint8_t *from, size_t length, struct wire_message *m);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * Stands in for lctl, squeue, systemd-run and other programs of a server on a machine that has none: under each of these names it
- * hands its arguments to the emulator (`sluice emulate --socket`) and prints what the emulated node's program prints. The request and
- * the answer are described in electron/emulate/wire.ts.
+ * Replaces lctl, squeue, systemd-run and other programs of a server on a machine without them: under each of these names it
+ * passes its arguments to the emulator (`sluice emulate --socket`) and prints the output of the emulated node's program.
+ * Request and answer are described in electron/emulate/wire.ts.
  *
- * Environment: SLUICE_STANDIN_SOCKET, the emulator's Unix socket; SLUICE_STANDIN_NODE, the node that this machine plays;
- * SLUICE_STANDIN_USER, who runs it there (root where nothing is said).
+ * Environment: SLUICE_STANDIN_SOCKET, the emulator's Unix socket; SLUICE_STANDIN_NODE, the node that this machine represents;
+ * SLUICE_STANDIN_USER, the user who runs it there (default: root).
  *
- * Neither sudo nor a timer of systemd hands an environment on: built with STANDIN_SOCKET, STANDIN_NODE and STANDIN_LOGIN it needs none,
- * and root is root there while everybody else is STANDIN_LOGIN.
+ * Neither sudo nor a systemd timer passes an environment on: built with STANDIN_SOCKET, STANDIN_NODE and STANDIN_LOGIN it needs
+ * none; there root is root and everyone else is STANDIN_LOGIN.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #define STANDIN_LOGIN "root"
 #endif
 
-/* What a shell answers for a program that cannot be run. */
+/* Exit code of a shell for a program that cannot be run. */
 #define CANNOT_RUN 126
 
 static const char *self = "standin";
@@ -77,7 +77,7 @@ static void read_all(int fd, void *bytes, size_t left)
 	}
 }
 
-/* Copies `left` bytes of the answer to one of our streams; a reader that has gone away is no failure of ours. */
+/* Copies `left` bytes of the answer to an own output stream; a reader that has gone away is not a failure. */
 static void pass_on(int from, int to, size_t left)
 {
 	static char part[65536];

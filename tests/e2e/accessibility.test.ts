@@ -1,11 +1,11 @@
-/** Every view without a fault that axe knows, in every theme, and all of it within reach of the Tab key. */
+/** Accessibility of every view: no axe violations in any theme, and every control reachable with the Tab key. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { axeOf, lookAt, openPage } from './page.ts'
 
 const by = (page: Page, id: string) => page.getByTestId(id)
-/** What shows that a view is there. */
+/** Elements that indicate that a view is loaded. */
 const views = {
   overview: 'tile-rpc',
   jobs: 'job-row',
@@ -32,7 +32,7 @@ async function show(page: Page, view: View): Promise<void> {
   await (there === undefined ? page.locator('main').first() : by(page, there).first()).waitFor()
 }
 
-/** Themes whose colours differ from those of the first look; what is not a colour is the same in all. */
+/** Themes with colours different from those of the first one; everything else is the same in all. */
 const others = [
   ['light', 'normal'],
   ['dark', 'high'],
@@ -49,14 +49,14 @@ async function setLook(page: Page, theme: string, contrast: string): Promise<voi
     },
     { theme, contrast },
   )
-  // Grounds of buttons follow within 120 ms.
+  // Button backgrounds change within 120 ms.
   await page.waitForTimeout(200)
 }
 
 async function faintText(page: Page, view: View, theme: string, contrast: string): Promise<string[]> {
   await setLook(page, theme, contrast)
   const axe = axeOf(page).withRules(['color-contrast'])
-  // The frame is the same around every view: it is read with the first one.
+  // The frame is the same around every view: it is checked with the first one.
   const beside = await page.locator('.inspector').count()
   const part = view === all[0] ? axe : beside > 0 ? axe.include('.view').include('.inspector') : axe.include('.view')
   const { violations } = await part.analyze()
@@ -65,16 +65,16 @@ async function faintText(page: Page, view: View, theme: string, contrast: string
 
 interface Stop {
   readonly name: string
-  /** The focus is drawn: a ring by shadow or outline, here or on what holds it. */
+  /** True if the focus is visible: a ring by shadow or outline, on the element or its container. */
   readonly isDrawn: boolean
   readonly isInSight: boolean
-  /** It, or what it stands in, is named for a screen reader. */
+  /** True if the element or its container has an accessible name. */
   readonly isNamed: boolean
-  /** The view was left: it is of the frame. */
+  /** True outside of the view: the element belongs to the frame. */
   readonly isOutside: boolean
 }
 
-/** Runs in the page: from now on each element that gets the focus is noted. */
+/** Runs in the page: records each element that gets the focus. */
 function noteStops(): void {
   const noted: Stop[] = []
   Object.assign(window, { noted })
@@ -89,7 +89,7 @@ function noteStops(): void {
   }
   document.addEventListener('focusin', ({ target }) => {
     const e = target as HTMLElement
-    // The title of a page of help takes the focus by itself, when the page has come: Tab does not stop there.
+    // The title of a help page takes the focus when the page is loaded: it is not a Tab stop.
     if (e.tagName === 'H1' && e.tabIndex < 0) return
     const box = e.getBoundingClientRect()
     const label = e.getAttribute('aria-label') ?? e.getAttribute('title') ?? ''
@@ -105,11 +105,11 @@ function noteStops(): void {
   })
 }
 
-/** More stops than this are a trap or a list that does not rove. */
+/** Most stops; more are a focus trap, or a list without roving tabindex. */
 const MOST_STOPS = 200
 const AT_ONCE = 10
 
-/** Presses Tab from the beginning of the view until the focus has left it; the stops on the way. */
+/** Presses Tab from the start of the view until the focus has left it; returns the stops. */
 async function walk(page: Page): Promise<Stop[]> {
   await page.evaluate(() => {
     const main = document.querySelector('main') as HTMLElement
@@ -133,7 +133,7 @@ describe.skipIf(noBrowser !== undefined)('accessibility', () => {
   beforeAll(async () => {
     browser = await launch()
     sluice = await openConsole()
-    // Everything has something to show; then it stands still, and what is looked at is what was.
+    // Runs until every view has data, then pauses, so that the checked content does not change.
     const { monitor, source } = sluice.host
     source.setSpeed(16)
     await vi.waitUntil(() => monitor.sample > 300, { timeout: 200_000, interval: 100 })

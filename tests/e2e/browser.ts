@@ -1,4 +1,4 @@
-/** Debian's Chromium for the end-to-end suites, and a console of their own to look at. */
+/** Debian's Chromium for the end-to-end suites, and consoles to test. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { serveConsole, type Served } from '#electron/server/serve.ts'
 
 const root = join(import.meta.dirname, '../..')
 export const shots = join(root, 'out/shots')
-/** The built window; another build of it may be named in RENDERER. */
+/** The built window; RENDERER can name another build. */
 export const builtWindow = process.env['RENDERER'] ?? join(root, 'out/renderer')
 
 export const chromiumPath = [process.env['CHROMIUM'], '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
   (p) => p !== undefined && p !== '' && existsSync(p),
 )
 
-/** Why the browser suites cannot run; undefined when they can. */
+/** Reason why the browser suites cannot run; undefined if they can. */
 export const noBrowser =
   chromiumPath === undefined
     ? 'no Chromium: install the package chromium, or name one in CHROMIUM'
@@ -39,14 +39,14 @@ export function launch(): Promise<Browser> {
   })
 }
 
-/** A console on the emulator with a history file of its own. */
+/** Console on the emulator with a private history file. */
 export interface RunningConsole {
   readonly host: Host
   readonly served: Served
   close(): Promise<void>
 }
 
-/** @param more  what differs of the host, for example how it reaches servers. */
+/** @param more  host options to override, for example how it reaches servers. */
 export async function openConsole(scenario?: string, more: Partial<HostOptions> = {}): Promise<RunningConsole> {
   const dir = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   const file = join(dir, 'scenario.yaml')

@@ -1,4 +1,4 @@
-/** The console in a real browser, on the built-in emulator: what a newcomer sees after `npm start`. */
+/** The console in a real browser, on the built-in emulator: the first steps after `npm start`. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
@@ -71,7 +71,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await expect.poll(() => sampleOf(page)).toBeGreaterThan(0)
     await page.keyboard.press('Space')
     await expect.poll(() => page.getByTestId('source-word').first().textContent()).toContain('PAUSED')
-    // One frame may have been under way when the key was pressed.
+    // One frame may have been in transit when the key was pressed.
     await page.waitForTimeout(500)
     const frozen = await sampleOf(page)
     const rows = await page.getByTestId('job-row').allTextContents()
@@ -96,7 +96,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     try {
       const node = sluice.host.source.emulator.node('oss01')
       const answer = (): string => node?.exec('lctl get_param ost.OSS.ost_io.nrs_tbf_rule').stdout ?? ''
-      // ref counts move between the read-back and now, so rules are compared without them.
+      // Reference counts change between the read-back and now, so rules are compared without them.
       const rulesOf = (text: string): string[] =>
         [...text.matchAll(/^(\S+ .* \d+), ref -?\d+$/gm)].map((m) => m[1] as string)
       const regOf = (text: string): string[] =>
@@ -165,7 +165,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const faults = page.getByTestId('policy-faults')
     const line = before.split('\n').length + 1
     await expect.poll(() => faults.textContent()).toContain(`line ${line}, column 27`)
-    // The caret hangs on the very character that the column names.
+    // The caret is at the exact character that the column names.
     const hung = await page.locator(`[data-line="${line}"] .at`).first().textContent()
     expect(hung).toBe('m^')
     expect(await page.getByTestId('policy-apply').isDisabled()).toBe(true)
@@ -182,7 +182,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.keyboard.press('4')
     const resource = page.locator('[data-testid=resource-row][aria-selected=true]')
     await resource.waitFor()
-    // Checkpoints come every eight seconds: within these one is in sight, whenever the window was opened.
+    // Checkpoints occur every eight seconds: one is visible at any time the window is opened.
     const alarms = page.locator('[data-testid=alarms]')
     await expect.poll(() => alarms.textContent()).toMatch(/Convoy on ckpt\.h5 \/ \d, \d+ behind one/)
     await expect.poll(() => resource.textContent()).toMatch(/ckpt\.h5 \/ \d/)
@@ -235,7 +235,7 @@ describe.skipIf(noBrowser !== undefined)('a job id that is markup', () => {
       await page.waitForTimeout(700)
       expect(await page.locator('img').count()).toBe(0)
       expect(errors).toEqual([])
-      // No rule can name it, so none was written for it.
+      // No rule can name it, so none was written.
       const rules =
         sluice.host.source.emulator.node('oss01')?.exec('lctl get_param ost.OSS.ost_io.nrs_tbf_rule').stdout ?? ''
       expect(rules).toContain('jobid={7.ok.u1}')

@@ -1,4 +1,4 @@
-/** Dialogs that are opened from each other, on a cluster over SSH that is locked: what was opened last lies on top and has the keys. */
+/** Nested dialogs, on a locked cluster over SSH: the one opened last is on top and has the keyboard focus. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
@@ -42,7 +42,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('dialogs that are open
   })
 
   const by = (id: string) => page.getByTestId(id)
-  /** Name of the dialog that is seen in the middle of the window, whichever of them takes the pointer. */
+  /** Name of the dialog visible in the middle of the window, regardless of pointer events. */
   const onTop = (): Promise<string | undefined> =>
     page.evaluate(() => {
       const off = [...document.querySelectorAll<HTMLElement>('[role$=dialog]')].map(
@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('dialogs that are open
     expect(await onTop()).toBe('unlock-dialog')
     await expect.poll(focused).toBe('unlock-typed')
 
-    // Esc ends the question on top, not the review beneath it.
+    // Esc closes the question on top, not the review beneath it.
     await page.keyboard.press('Escape')
     await by('unlock-dialog').waitFor({ state: 'detached' })
     expect(await onTop()).toBe('review-dialog')
@@ -87,7 +87,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('dialogs that are open
     await by('commit-result').waitFor({ timeout: 120_000 })
     expect(await lab.rules('oss01')).toContain('sl_cap')
     expect(await lab.rules('oss02')).toContain('sl_cap')
-    // No controller was started for it.
+    // No controller was started.
     expect(running.host.monitor.loop.mode).toBe('observe')
     await page.keyboard.press('Escape')
   })

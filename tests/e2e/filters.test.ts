@@ -1,4 +1,4 @@
-/** The filter of each view that has a list, by its key, on the built-in emulator. */
+/** Filter of each view with a list, opened by its key, on the built-in emulator. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
@@ -6,7 +6,7 @@ import { axeOf, openPage } from './page.ts'
 
 if (noBrowser !== undefined) console.log(`browser suite skipped: ${noBrowser}`)
 
-/** No word of it is a term, so that it can be read; it matches nothing. */
+/** Valid as a filter, without any term; matches nothing. */
 const HOSTILE = '<img/src/onerror>nobody'
 
 describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
@@ -21,13 +21,13 @@ describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
     await sluice?.close()
   })
 
-  /** What is in a view: whether its rows match, and where the focus goes when the filter is left. */
+  /** Expectations for a view: if its rows match, and the element that gets the focus on leaving the filter. */
   interface Listed {
     readonly key: string
     readonly rows: string
     readonly filter: string
     readonly one: RegExp
-    /** A part of the page that has the focus after Esc. */
+    /** Part of the page with the focus after Esc. */
     readonly list: string
   }
   const LISTS: readonly Listed[] = [
@@ -43,7 +43,7 @@ describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
   it('has the focus by /, leaves what passes, is kept while another view is on screen, and goes by Esc', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
     const filter = page.getByTestId('filter')
-    // A notebook to be found, and one that is not.
+    // One notebook to find, and one not to find.
     await page.keyboard.press('n')
     await page.getByTestId('note-text').fill('OST0003 was slow')
     await page.keyboard.press('Control+Enter')
@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== undefined)('the filter of a view', () => {
       await filter.fill('is:wet')
       await expect
         .poll(() => page.getByTestId('filter-error').textContent(), { message: key })
-        .toContain('column 1: is: knows')
+        .toContain('column 1: is: must be one of')
       await expect.poll(() => page.getByTestId(rows).count(), { message: key }).toBeGreaterThan(0)
       await filter.press('Escape')
       await expect.poll(() => filter.inputValue(), { message: key }).toBe('')

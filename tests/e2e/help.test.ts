@@ -1,13 +1,13 @@
-/** Help in a real browser: the whole tour on an emulated cluster, the pages, and what a number means. */
+/** Help in a real browser: the whole tour on an emulated cluster, the help pages, and explanations of numbers. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookAt, openPage } from './page.ts'
 
-/** Samples of 0.1 s: a fork of less knows little of the demand. */
+/** Samples of 0.1 s: with fewer a fork knows little of the demand. */
 const SOME_DEMAND = 60
 const LONG = { timeout: 60_000 }
-/** Against hanging only: ten steps, two runs of the model. */
+/** Only limits a hang: ten steps, two runs of the model. */
 const WHOLE = { timeout: 240_000 }
 const HOG = `title: A hog and a solver
 cluster: small
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
     await by(page, 'controller-none').click()
     await reaches(page, 'pause')
     expect(await lookAt(page, 'tour', 'dark')).toEqual([])
-    // Rules of the controller go; then the hog takes what it can.
+    // After the controller's rules are removed, the hog takes what it can.
     await page.waitForTimeout(2500)
     await page.keyboard.press('Space')
     await reaches(page, 'job')
@@ -104,7 +104,7 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
     await reaches(page, 'export')
     await by(page, 'filed-open').click()
     await by(page, 'cell').first().waitFor(LONG)
-    // The inspector takes the room of the bundle: the first press shows what leaves, the second writes it.
+    // The bundle panel replaces the inspector: the first press shows the preview, the second writes the bundle.
     await page.keyboard.press('Control+e')
     await by(page, 'pairs').waitFor(LONG)
     await page.keyboard.press('Control+e')
@@ -143,14 +143,14 @@ describe.skipIf(noBrowser !== undefined)('help in a browser', () => {
     await expect.poll(() => by(page, 'help-page').getAttribute('data-page')).toBe('enforce-safely')
     expect(await lookAt(page, 'help-enforce', 'light')).toEqual([])
     await by(page, 'help-search').fill('LU-7982')
-    await expect.poll(() => by(page, 'help-found').first().textContent()).toContain('What Sluice does not know')
+    await expect.poll(() => by(page, 'help-found').first().textContent()).toContain('Known limitations')
     await by(page, 'help-found').first().click()
     await expect.poll(() => by(page, 'help-page').getAttribute('data-page')).toBe('not-known')
     expect(errors).toEqual([])
     await page.context().close()
   })
 
-  it('says what a number means where it stands: under the pointer, and by F1', async () => {
+  it('explains a number in place: on hover, and by F1', async () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
     await page.keyboard.press('2')
     await by(page, 'job-row').first().waitFor()

@@ -1,11 +1,14 @@
-/** Incidents in a real browser: a notebook from the first line to a bundle, the bundle elsewhere and back here, and alerts. */
+/**
+ * Incidents in a real browser: a notebook from the first line to a bundle, the bundle opened in another console and in this one,
+ * and alerts.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { README } from '#core/snapshot/manifest.ts'
-import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { openZip } from '#electron/incidents/zip/zip-in.ts'
 import { tempFolder } from '../node/temp-folder.ts'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
@@ -13,12 +16,12 @@ import { lookAt, openPage } from './page.ts'
 
 const LONG = { timeout: 60_000 }
 const PASTED = 'lctl get_param ost.OSS.ost_io.nrs_policies\nregular_requests: tbf jobid'
-/** Fast enough that the missed reservation of the demo is there soon. */
+/** Fast enough that the demo soon misses a reservation. */
 const FAST = 8
 
 const by = (page: Page, id: string) => page.getByTestId(id)
 const wordOf = (page: Page) => by(page, 'source-word').first()
-/** Kinds of the cells of the notebook, from above. */
+/** Kinds of the notebook's cells, from top to bottom. */
 const kinds = (page: Page): Promise<(string | null)[]> =>
   by(page, 'cell').evaluateAll((all) => all.map((cell) => cell.getAttribute('data-kind')))
 async function focusCell(page: Page, kind: string): Promise<void> {
@@ -36,7 +39,7 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
   let browser: Browser
   let sluice: RunningConsole
   const folder = tempFolder()
-  /** What the browser was given. */
+  /** File that the browser downloaded. */
   const file = join(folder, 'INC.zip')
   beforeAll(async () => {
     browser = await launch()
@@ -59,7 +62,7 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('Told the owner of 4690.')
     await page.keyboard.press('Control+Enter')
-    await expect.poll(() => by(page, 'filed').textContent()).toContain('INC-0001 was opened')
+    await expect.poll(() => by(page, 'filed').textContent()).toContain('INC-0001 created')
     await by(page, 'filed-open').focus()
     await page.keyboard.press('Enter')
     await by(page, 'cell').first().waitFor(LONG)
@@ -180,12 +183,12 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
     await page.keyboard.press('9')
     await by(page, 'bundle-row').first().waitFor(LONG)
     const changed = readFileSync(file)
-    // Members are stored in order: a byte behind the name of the first one that holds words.
+    // Members are stored in order: one byte after the name of the first one that contains text.
     const at = changed.indexOf('notebook.json') + 'notebook.json'.length + 40
     changed[at] = (changed[at] ?? 0) ^ 1
     await by(page, 'bundle-file').setInputFiles({ name: 'copy.zip', mimeType: 'application/zip', buffer: changed })
     await expect.poll(() => by(page, 'upload-fault').textContent(), LONG).toContain('notebook.json')
-    expect(await by(page, 'upload-fault').textContent()).toMatch(/copy\.zip.*not taken/)
+    expect(await by(page, 'upload-fault').textContent()).toMatch(/copy\.zip.*not uploaded/)
     expect(await by(page, 'bundle-row').count()).toBe(1)
     expect(errors).toEqual([])
     await page.context().close()
@@ -198,7 +201,7 @@ describe.skipIf(noBrowser !== undefined)('incidents in a browser', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => wordOf(page).textContent(), LONG).toContain('RECORDED')
     expect(await page.locator('.statusbar').textContent()).toMatch(
-      /RECORDED.*INC-0001.*\.zip.*read only.*integrity verified/,
+      /RECORDED.*INC-0001.*\.zip.*read-only.*integrity verified/,
     )
     expect(await by(page, 'time-sub').textContent()).toContain('.zip')
     expect(await page.locator('.win.hatched').count()).toBe(1)

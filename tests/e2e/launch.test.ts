@@ -1,6 +1,6 @@
 /**
- * The real Electron binary, where there is one and a display to show it on. SLUICE_APP: an app.asar to run in place of the checkout;
- * SLUICE_MUST_LAUNCH=1: to be skipped is a failure.
+ * The real Electron binary, if it is installed and a display is available. SLUICE_APP: an app.asar to run in place of the
+ * checkout; SLUICE_MUST_LAUNCH=1: skipping is a failure.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ describe.skipIf(reason)('the real Electron window', () => {
 
   beforeAll(async () => {
     data = mkdtempSync(join(tmpdir(), 'sluice-launch-'))
-    // Chromium's sandbox does not work as root, which is who runs tests in a container.
+    // Chromium's sandbox does not work for root, the usual user in a container.
     const rootFlags = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     app = await electron.launch({
       executablePath: binary() ?? '',
@@ -79,7 +79,7 @@ describe.skipIf(reason)('the real Electron window', () => {
     const page = await app.firstWindow()
     const by = (id: string) => page.getByTestId(id)
     await by('sample').waitFor({ timeout: 60_000 })
-    await page.waitForTimeout(3_000) // of demand, which a fork is made of
+    await page.waitForTimeout(3_000) // records demand for the fork
     await page.keyboard.press('d')
     await by('progress').waitFor()
     await by('cancel').click()

@@ -1,11 +1,11 @@
-/** Every view in a small window, at the usual and at the largest size of text: nothing is cut without saying so, nothing overlaps. */
+/** Every view in a small window, at normal and largest text size: nothing is truncated without indication, nothing overlaps. */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookForFaults } from './look-faults.ts'
 import { openPage } from './page.ts'
 
-/** What shows that a view is there. */
+/** Elements that indicate that a view is loaded. */
 const views = {
   overview: 'tile-rpc',
   jobs: 'job-row',
@@ -21,7 +21,7 @@ const views = {
   settings: 'set-theme-dark',
   help: 'tour-start',
 } as const
-/** How small a control may be is another question. */
+/** Filters out faults about the size of controls. */
 const isOfLayout = (fault: string): boolean => !/^\d+x\d+ target: /.test(fault)
 
 async function setTextSize(page: Page, percent: number): Promise<void> {
@@ -52,7 +52,7 @@ describe.skipIf(noBrowser !== undefined)('in 1024 by 700', () => {
     await page.getByTestId(there).first().waitFor({ state: 'attached' })
     for (const percent of [100, 125]) {
       await setTextSize(page, percent)
-      // Panels are mounted one after the other, and a width is followed a frame later: what stays after that is a fault.
+      // Panels are mounted one after another, and follow a new width one frame later: faults that remain are reported.
       const faults = async () => (await lookForFaults(page)).filter(isOfLayout).map((fault) => `${percent} %: ${fault}`)
       await expect.poll(faults, { timeout: 60_000, interval: 250 }).toEqual([])
     }

@@ -1,4 +1,4 @@
-/** A cluster over real SSH, from its first key to a rule that stops itself, as an operator does it in the window. */
+/** A cluster over real SSH, from its first host key to a rule that expires, in the window. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -19,7 +19,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
 
   beforeAll(async () => {
     ;[browser, lab] = await Promise.all([launch(), startLab({ servers: [...HOSTS] })])
-    // As in ~/.ssh/config of an admin who has never been there: names and keys, and no known host.
+    // Like ~/.ssh/config of an admin before the first connection: names and keys, but no known hosts.
     const home = scratch()
     const aliases = readFileSync(lab.sshConfig, 'utf8')
     writeFileSync(join(home, 'config'), aliases.replace(/^.*UserKnownHostsFile.*\n/gm, ''), { mode: 0o600 })
@@ -28,7 +28,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     })
     open = await openPage(browser, running.served.url)
     page = open.page
-    // Pictures are of what stands, not of what fades in.
+    // Screenshots of the final state, without animations.
     await page.emulateMedia({ reducedMotion: 'reduce' })
   })
   afterAll(async () => {
@@ -37,7 +37,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await browser?.close()
   })
 
-  // What was on screen when a step failed.
+  // Screenshot of the window when a step failed.
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') await page.screenshot({ path: join(shots, 'live-failed.png') })
   })
@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await page.getByText('DEV', { exact: true }).first().click()
     await by('panel-continue').click()
     await by('host-key').waitFor()
-    // Until the fingerprint is equal there is nothing to press, and nothing of the user was sent.
+    // Before the fingerprint matches, no button is enabled and nothing of the user was sent.
     expect(await by('trust').isDisabled()).toBe(true)
     await by('paste-fingerprint').fill(`SHA256:${'A'.repeat(43)}`)
     expect(await by('trust').isDisabled()).toBe(true)
@@ -103,7 +103,7 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     await by('cluster-card').filter({ hasText: 'lab' }).getByTestId('card-menu').click()
     await by('safe-review+unlock').click()
     await expect.poll(() => running.host.clusters.find('lab')?.cluster.input.safeMode).toBe('review+unlock')
-    // The lab is logged into as root, which writes nothing until somebody allows it by its name.
+    // The lab uses root logins, which write nothing until they are allowed by the cluster's name.
     await by('cluster-card').filter({ hasText: 'lab' }).getByTestId('card-menu').click()
     await by('menu-root').click()
     await by('root-typed').fill('lab')
@@ -138,12 +138,12 @@ describe.skipIf(noBrowser !== undefined || noSshd !== '')('a cluster over SSH, i
     expect(stdout).toContain('sluice-')
   })
 
-  it('is stopped by one button: no rule of ours is left on any server', async () => {
+  it('is stopped by one button: no rule of Sluice is left on any server', async () => {
     await page.keyboard.press('Escape')
     await by('stop').click()
     await by('stop-dialog').waitFor()
     expect(await lookAt(page, 'live-stop', 'dark')).toEqual([])
-    // Once is a slip, twice is meant.
+    // The stop must be pressed twice.
     await by('stop-all').click()
     await by('stop-all').click()
     await by('stop-result').waitFor()

@@ -1,4 +1,4 @@
-/** What can be told of a page without an eye: what is cut, what overlaps, what is too small to hit, and what axe finds. */
+/** Automatic checks of a page's appearance: truncation, overlaps, targets that are too small, and axe violations. */
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from 'playwright-core'
 
@@ -44,8 +44,9 @@ function layoutFaults(): string[] {
       isSeen(e)
     ) {
       const box = e.getBoundingClientRect()
-      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
-      // What is pressed may be larger than what is drawn.
+      const x = box.x + box.width / 2
+      const y = box.y + box.height / 2
+      // The clickable area may be larger than the visible one.
       const isHit = (dx: number, dy: number): boolean => {
         const on = document.elementFromPoint(x + dx, y + dy)
         return on === null || e.contains(on) || e.closest('label')?.contains(on) === true
@@ -78,7 +79,7 @@ function layoutFaults(): string[] {
 
 export const lookForFaults = (page: Page): Promise<string[]> => page.evaluate(layoutFaults)
 
-/** Faults of accessibility of any weight. */
+/** Accessibility violations of any impact. */
 export async function axeFaults(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page }).disableRules(['region']).analyze()
   return violations.map((v) => `axe ${v.impact ?? ''} ${v.id} (${v.nodes.length}): ${v.nodes[0]?.html.slice(0, 160)}`)

@@ -1,20 +1,21 @@
-/** One page of a console: opened with its errors collected, looked at for faults of accessibility. */
+/** Opens a page of a console, collects its errors, and checks its accessibility. */
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { shots } from './browser.ts'
 
 export interface OpenPage {
   readonly page: Page
-  /** What the console of the browser complained about, dialogs among it. */
+  /** Errors and dialogs reported by the browser's console. */
   readonly errors: string[]
 }
 
-/** @param isCalm  nothing moves: colours are what they are at once. */
+/** @param isCalm  disables animations: colours are final at once. */
 export async function openPage(browser: Browser, url: string, query = '', isCalm = false): Promise<OpenPage> {
   const context = await browser.newContext({
-    ...{ viewport: { width: 1440, height: 900 }, reducedMotion: isCalm ? 'reduce' : 'no-preference' },
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: isCalm ? 'reduce' : 'no-preference',
   })
-  // What greets on the first start has a suite of its own: states.test.ts.
+  // The first-run screen has a separate suite: states.test.ts.
   await context.addInitScript(() => localStorage.setItem('sluice.first-run', 'past'))
   const page = await context.newPage()
   const errors: string[] = []
@@ -32,11 +33,11 @@ export async function openPage(browser: Browser, url: string, query = '', isCalm
   return { page, errors }
 }
 
-/** axe in the page itself, which has no frames, asked for nothing but faults. */
+/** axe in the page itself, which has no frames, reporting violations only. */
 export const axeOf = (page: Page): AxeBuilder =>
   new AxeBuilder({ page }).options({ resultTypes: ['violations'], preload: false }).setLegacyMode()
 
-/** Takes the picture of a view, and names its serious faults of accessibility. */
+/** Takes the screenshot of a view, and returns its serious accessibility violations. */
 export async function lookAt(page: Page, view: string, theme: string): Promise<string[]> {
   await page.screenshot({ path: `${shots}/${view}-${theme}.png` })
   const { violations } = await axeOf(page).disableRules(['region']).analyze()

@@ -1,4 +1,4 @@
-/** README.html of a bundle in a real browser, from disk: what it asks for, what it runs, and whether it can be used. */
+/** README.html of a bundle in a real browser, from disk: its requests, its scripts, and its usability. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -20,10 +20,10 @@ function pageOf(size: Size, jobId?: (k: number) => string, incident: Incident = 
   return text
 }
 
-/** Of every kind of element a few: what is asked of each is asked of all, and axe asks each. */
+/** A few of every kind of element: all checks apply to each of them, including axe. */
 const FEW: Size = { seconds: 60, jobs: 4, targets: 8 }
 
-/** The usual page, made once. */
+/** The default page, created once. */
 let made: string | undefined
 const usual = (): string => (made ??= pageOf(SMALL))
 
@@ -193,7 +193,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser, from disk', () => {
     await page.keyboard.press('End')
     for (const other of ['Light', 'Dark']) {
       expect(await page.locator('.btn').textContent()).toBe(other)
-      // The page has no frames: what they need, a page of its own to gather results in, is left out.
+      // The page has no frames: the extra page that axe needs for their results is not used.
       const axe = new AxeBuilder({ page }).setLegacyMode()
       const found = await (other === 'Light' ? axe : axe.withRules(['color-contrast'])).analyze()
       expect(found.violations.map((v) => [v.id, v.nodes[0]?.target, v.nodes[0]?.failureSummary])).toEqual([])

@@ -1,11 +1,13 @@
-/** The what-if sandbox in a real browser: a fork of the demo under other policies, its scenario, and the way back to its rules. */
+/**
+ * The what-if sandbox in a real browser: a fork of the demo under other policies, its scenario, and staging of a variant's rule.
+ */
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launch, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookAt, openPage } from './page.ts'
 
-/** Samples of 0.1 s: a fork of less knows little of the demand. */
+/** Samples of 0.1 s: with fewer a fork knows little of the demand. */
 const SOME_DEMAND = 60
 const LONG = { timeout: 60_000 }
 
@@ -17,7 +19,7 @@ async function command(page: Page, words: string): Promise<void> {
 }
 const typeIn = (page: Page, id: string, text: string): Promise<void> =>
   page.locator(`input[data-testid=${id}], [data-testid=${id}] input`).fill(text)
-/** Few and short runs: what is looked at here is the way, not the figures. */
+/** Few and short runs: the workflow is tested, not the results. */
 async function askFor(page: Page, seeds: number, seconds: number): Promise<void> {
   await by(page, 'parameters').click()
   await typeIn(page, 'param-seeds', String(seeds))
@@ -25,7 +27,7 @@ async function askFor(page: Page, seeds: number, seconds: number): Promise<void>
   await page.keyboard.press('Escape')
 }
 
-/** The baseline against the cap alone. */
+/** The baseline against the cap only. */
 async function onlyTheCap(page: Page): Promise<void> {
   await expect.poll(() => by(page, 'variant').count()).toBeGreaterThan(1)
   const names = await by(page, 'variant').locator('h2').allTextContents()
@@ -39,7 +41,7 @@ async function onlyTheCap(page: Page): Promise<void> {
   }
 }
 
-/** One client keeps four times as many RPCs under way as four others together. */
+/** One client keeps four times as many RPCs in flight as four others together. */
 const HOG = `title: A hog and a solver
 cluster: small
 clients: { count: 5, max_rpcs_in_flight: 64 }
@@ -71,7 +73,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
     const { page, errors } = await openPage(browser, sluice.served.freshUrl())
     await command(page, 'controller: none')
     await expect.poll(() => by(page, 'controller').textContent()).toContain('None')
-    // Rules of the controller go; then the hog takes what it can.
+    // After the controller's rules are removed, the hog takes what it can.
     await page.waitForTimeout(2500)
     await page.keyboard.press('d')
     await by(page, 'progress').waitFor()
@@ -116,7 +118,7 @@ describe.skipIf(noBrowser !== undefined)('the sandbox in a browser', () => {
       await onlyTheCap(page)
       await askFor(page, 3, 10)
       await page.keyboard.press('r')
-      // Its price is a third of the throughput, so no variant is called best: the operator may take it all the same.
+      // It costs a third of the throughput, so no variant is called best: the operator can still stage it.
       await expect.poll(() => by(page, 'verdict').textContent(), { timeout: 60_000 }).toContain('of total throughput')
       await by(page, 'stage-other').click(LONG)
       await by(page, 'stage-1').click()

@@ -1,4 +1,4 @@
-/** The states that are not the usual one: what each says and lets be done, and how it looks. */
+/** Exceptional states of the window: their texts, available actions and appearance. */
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
   let served: Served
   let host: SceneHost
   let page: Page
-  /** Compares pictures. */
+  /** Page that compares screenshots. */
   let viewer: Page
 
   beforeAll(async () => {
@@ -23,13 +23,15 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     host = new SceneHost()
     host.play(scenes.firstRun)
     const result = await serveConsole({
-      ...{ router: host.router, port: 0, host: '127.0.0.1' },
+      router: host.router,
+      port: 0,
+      host: '127.0.0.1',
       webRoot: join(import.meta.dirname, '../../out/renderer'),
     })
     if (!result.ok) throw new Error(result.error.what)
     served = result.value
     viewer = await browser.newPage()
-    // The style with the letters is not of the page.
+    // The style with the fonts does not belong to the page.
     const context = await browser.newContext({ viewport: SIZE, reducedMotion: 'reduce', bypassCSP: true })
     page = await context.newPage()
     await page.clock.setFixedTime(NOW_MS)
@@ -46,12 +48,12 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
 
   const by = (id: string) => page.getByTestId(id)
   async function show(scene: Scene, view: string): Promise<void> {
-    // Before the view is there: it asks for some of it once.
+    // Before the view is loaded, which requests some of it once.
     host.calls.length = 0
     host.play(scene)
     await page.evaluate((hash) => (location.hash = hash), `#/${view}`)
   }
-  /** As an operator sets it: charts are drawn in the colours of the setting. */
+  /** Changes the theme in the settings, as an operator does: charts use the colours of the setting. */
   async function theme(name: 'dark' | 'light'): Promise<void> {
     await page.keyboard.press('Control+k')
     await by('palette').waitFor()
@@ -89,7 +91,16 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
       .locator('li')
       .evaluateAll((all) => all.map((li) => li.getAttribute('data-step')))
     expect(steps.slice(0, 10)).toEqual([
-      ...['config', 'dns', 'tcp', 'host key', 'auth', 'shell', 'sudo', 'lctl', 'role', 'policy'],
+      'config',
+      'dns',
+      'tcp',
+      'host key',
+      'auth',
+      'shell',
+      'sudo',
+      'lctl',
+      'role',
+      'policy',
     ])
     expect(await by('step-of').innerText()).toBe('step 8 of 13')
     await looks('connecting')
@@ -157,7 +168,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
   it('no job ids: the cause and the command, never a blank table', async () => {
     await show(scenes.noJobs, 'jobs')
     await by('no-jobs').waitFor()
-    await expect.poll(() => by('no-jobs').innerText()).toContain('jobid_var reads disable on altair-mgs')
+    await expect.poll(() => by('no-jobs').innerText()).toContain('jobid_var is disable on altair-mgs')
     expect(await by('no-jobs-command').innerText()).toBe('lctl set_param -P jobid_var=SLURM_JOB_ID')
     await looks('no-jobs')
     await by('show-targets').click()
@@ -200,7 +211,7 @@ describe.skipIf(noBrowser !== undefined)('the states of the window', () => {
     await page.getByText('Checkpoint storm').first().click()
     await by('outside').waitFor()
     expect(await by('outside').innerText()).toContain('RPC size 4 KiB of 4718.bwa.u733 is below the fitted range')
-    expect(await by('run').innerText()).toContain('mark as guess')
+    expect(await by('run').innerText()).toContain('with low confidence')
     await looks('sandbox-outside')
     await by('leave-out').click()
     await expect.poll(() => by('outside').count()).toBe(0)

@@ -1,23 +1,26 @@
-/** Time in a real browser: pause, steps, events, A and B, notes, the History page, a recording on screen and back. */
+/**
+ * Time travel in a real browser: pause, steps, events, A and B, notes, the History page, opening a recording and returning from
+ * it.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { launch, manyJobs, noBrowser, openConsole, type RunningConsole } from './browser.ts'
 import { lookAt, openPage } from './page.ts'
 
-/** Samples a tenth of a second apart that hold more than a minute. */
+/** Samples a tenth of a second apart, covering more than a minute. */
 const OVER_A_MINUTE = 680
 
 const numberOf = (text: string | null): number => Number((text ?? '').replace(/[^\d.]/g, ''))
 const sampleOf = async (page: Page): Promise<number> => numberOf(await page.getByTestId('sample').first().textContent())
 const wordOf = (page: Page): Promise<string | null> => page.getByTestId('source-word').first().textContent()
 
-/** Seconds of the day that the clock of the strip shows. */
+/** Time of day on the strip's clock, in seconds. */
 const clockOf = async (page: Page): Promise<number> => {
   const [h = 0, m = 0, s = 0] = ((await page.getByTestId('clock').first().textContent()) ?? '').split(':').map(Number)
   return 3600 * h + 60 * m + s
 }
 
-/** Presses Space and waits until two looks at the clock agree: one frame may be under way. */
+/** Presses Space and waits until two readings of the clock agree: one frame may be in transit. */
 async function pause(page: Page): Promise<number> {
   await page.keyboard.press('Space')
   await expect.poll(() => wordOf(page)).toContain('PAUSED')
@@ -46,8 +49,8 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await sluice?.close()
   })
 
-  it('stands still while samples come in, and steps by sample, by ten, by minute and by event', async () => {
-    // A minute passes sooner where little is to be done.
+  it('is paused while samples arrive, and steps by sample, by ten, by minute and by event', async () => {
+    // With little load a minute passes faster.
     const quiet = await openConsole(manyJobs(6))
     quiet.host.source.setSpeed(16)
     await vi.waitUntil(() => quiet.host.monitor.sample > OVER_A_MINUTE, { timeout: 200_000, interval: 100 })
@@ -124,8 +127,8 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('note-text').fill('hog was asked to stop')
     await page.keyboard.press('Control+Enter')
     await expect.poll(() => page.getByTestId('note-dialog').count()).toBe(0)
-    // At the cursor; the strip goes on, so that later marks may stand behind it. Where an alarm is as near it is drawn instead, and
-    // its tip tells both.
+    // At the cursor; the strip keeps moving, so that later marks may follow it. An alarm close by is drawn instead, and its
+    // tooltip shows both.
     const marks = page.getByTestId('strip-mark')
     const told = async (): Promise<string> => {
       const tips: string[] = []
@@ -156,7 +159,7 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.getByTestId('preset-0.25').first().click({ timeout: 60_000 })
     await expect.poll(() => page.getByTestId('mover').count()).toBeGreaterThan(3)
     expect(await chip('b')).toMatch(/\d\d:\d\d:\d\d/)
-    // By hand: A again by a drag, B by keys.
+    // Set manually: A again by dragging, B by keys.
     const before = [await chip('a'), await chip('b')]
     await page.getByTestId('chip-a').click()
     await drag(page, 0.1, 0.25)
@@ -194,7 +197,8 @@ describe.skipIf(noBrowser !== undefined)('time in a browser', () => {
     await page.keyboard.press('Escape')
     await page.keyboard.press('2')
     await page.getByTestId('job-row').first().waitFor()
-    const [at, shown] = [await sampleOf(page), page.getByTestId('clock')]
+    const at = await sampleOf(page)
+    const shown = page.getByTestId('clock')
     const clock = await shown.first().textContent()
     await page.keyboard.press('ArrowLeft')
     await expect.poll(() => sampleOf(page)).not.toBe(at)

@@ -36,7 +36,7 @@ describe.skipIf(noBrowser !== undefined)('tokens in a browser', () => {
     const r = page.getByTestId('reserve-r')
     await r.waitFor()
     await r.fill('20001')
-    await expect.poll(() => page.getByTestId('verdict').textContent()).toContain('one client can do')
+    await expect.poll(() => page.getByTestId('verdict').textContent()).toContain('capacity of one client')
     expect(await page.getByTestId('reserve-apply').isDisabled()).toBe(true)
     await r.fill('-5')
     await expect.poll(() => page.getByTestId('fault-r').count()).toBe(1)

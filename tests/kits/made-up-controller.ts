@@ -1,13 +1,13 @@
 /**
- * A controller that Sluice does not have, which gives every active job the same rate. Tests put it into the list of controllers to see
- * that everything that knows controllers knows it from there.
+ * Made-up controller that gives every active job the same rate. Tests add it to the registry to check that all code finds
+ * controllers there.
  */
 import type { ControllerDefinition } from '#core/controllers/definitions.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { Controller, Decision, Observation } from '#core/control/controller.ts'
 import type { ControllerName, RulingController } from '#core/controllers/registry.ts'
 
-/** Under the type of the names that there are, since types know no other. */
+/** Typed as an existing controller, since the types allow no other name. */
 export const EQUAL = 'evenly' as RulingController
 
 export const EQUAL_DEFINITION = {

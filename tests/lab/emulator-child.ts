@@ -1,4 +1,4 @@
-/** `sluice emulate --socket` as a child process, so that its CPU time is not the console's, and a way to ask it directly. */
+/** `sluice emulate --socket` as a child process, so that its CPU time is not the console's, with direct access for tests. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { connect } from 'node:net'
 import { join } from 'node:path'

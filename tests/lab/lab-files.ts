@@ -1,4 +1,4 @@
-/** What a console needs to find the servers of a lab and to know them. */
+/** Files with which a console finds and verifies the servers of a lab. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -11,7 +11,7 @@ export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 export interface LabFiles {
   /** For `sluice --config`: every server by address and port. */
   readonly clusterFile: string
-  /** A file for `ssh -F` in which every server has the name of its node. */
+  /** File for `ssh -F` in which every server has the name of its node. */
   readonly sshConfig: string
   readonly knownHosts: string
 }
@@ -25,7 +25,7 @@ interface FileParts {
     /** Lines of known_hosts. */
     readonly known: string
   }[]
-  /** Whose name logs in. */
+  /** Login name. */
   readonly user: string
   readonly identity: string
   readonly jump: Sshd | undefined
@@ -41,11 +41,17 @@ export function labFiles(folder: string, { cluster, nodes, user, identity, jump,
   }
   const via = jump ? `${me}@127.0.0.1:${jump.port}` : null
   const entries = nodes.map(({ name, roles, port }) => ({
-    ...{ name, host: '127.0.0.1', port, user, identity, roles: [...roles], jump: via },
+    name,
+    host: '127.0.0.1',
+    port,
+    user,
+    identity,
+    roles: [...roles],
+    jump: via,
   }))
   writeFileSync(
     files.clusterFile,
-    // The accounts of a lab are its tests' own, and root may write there unless a test says otherwise.
+    // The accounts of a lab belong to its tests, and root may write there unless a test sets otherwise.
     stringify({
       clusters: [{ name: cluster, env: 'DEV', allow_root: true, core_share: 1, ...settings, nodes: entries }],
     }),

@@ -1,15 +1,15 @@
 /**
- * A cluster on loopback: one real OpenSSH server a node, and on its PATH stand-ins for the programs of a Lustre server, behind which
- * the emulator plays the node. Whoever connects sees a real sshd, a real shell and real failures.
+ * Cluster on loopback: one real OpenSSH server per node, and on its PATH stand-ins for the programs of a Lustre server, behind
+ * which the emulator plays the node. Clients see a real sshd, a real shell and real failures.
  *
  *     const lab = await startLab()
  *     … lab.clusterFile, lab.knownHosts, lab.identity …
  *     expect(await lab.rules('oss01')).toContain('sluice_')
  *     await lab.stop()
  *
- * Root logs in; `login: 'ops'` makes id, whoami and sudo stand-ins as well, which run as an ordinary user of the emulated node.
+ * Root logs in; `login: 'ops'` adds stand-ins for id, whoami and sudo, which run as an ordinary user of the emulated node.
  *
- * `parts: 'nspawn'` makes each server a container with real parts instead (nspawn.ts), where `login: 'ops'` is a login of Debian's.
+ * `parts: 'nspawn'` makes each server a container with real parts instead (nspawn.ts), where `login: 'ops'` is a Debian login.
  */
 import { join } from 'node:path'
 import type { ExecResult } from '#electron/base/connection.ts'
@@ -23,45 +23,49 @@ import { scriptFolder, standInFolder } from './stand-ins.ts'
 
 export interface LabOptions {
   /**
-   * One sshd a server with stand-ins on its PATH, or containers with real parts; without, as SLUICE_LAB_PARTS says, or the first.
+   * One sshd per server with stand-ins on its PATH, or containers with real parts; default as set by SLUICE_LAB_PARTS, otherwise
+   * the first.
    */
   readonly parts?: 'stand-ins' | 'nspawn'
-  /** Of containers. */
+  /** Release of containers. */
   readonly release?: Release
   readonly shell?: LoginShell
-  /** Scenario file; demo.yaml without. */
+  /** Scenario file; default demo.yaml. */
   readonly scenario?: string
-  /** Its nodes that get an sshd; all but PADLL's controller without. */
+  /** Nodes with an sshd; default all but PADLL's controller. */
   readonly servers?: readonly string[]
   readonly speed?: number
   readonly login?: 'root' | 'ops'
-  /** What `ops` may do through sudo. */
+  /** Rights of `ops` through sudo. */
   readonly sudo?: 'read' | 'write' | 'broad' | 'none'
-  /** Where expiry timers run: systemd of the emulated node, or none, so that a console falls back to processes of the real shell. */
+  /**
+   * Mechanism of expiry timers: systemd of the emulated node, or none, so that a console falls back to processes of the real
+   * shell.
+   */
   readonly timers?: 'systemd' | 'shell'
-  /** Whether the servers are reached through another sshd. */
+  /** Set to reach the servers through another sshd. */
   readonly jump?: boolean
   /** Lines of sshd_config for the servers. */
   readonly lines?: readonly string[]
   /** Scripts by name, on every server before all other programs. */
   readonly programs?: Readonly<Record<string, string>>
-  /** A folder of this machine that every server has, too: what a login on it finds as $LAB_SHARED. */
+  /** Folder of this machine that every server shares, for logins as $LAB_SHARED. */
   readonly shared?: string
-  /** More of the environment that every login finds, where servers are stand-ins. */
+  /** More environment variables of every login, for servers that are stand-ins. */
   readonly env?: Readonly<Record<string, string>>
   /** More keys of the cluster in the cluster file, such as `interval_ms`. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
 export interface LabNode {
-  /** What the emulated node calls itself. */
+  /** Name of the emulated node. */
   readonly name: string
   readonly roles: EmulatedNodes[number]['roles']
   readonly port: number
   readonly sshd: LabSshd
 }
 
-/** The SSH server of a node, and in a container the whole server. */
+/** SSH server of a node, and in a container the whole server. */
 export type LabSshd = Pick<Sshd, 'port' | 'hostKeys' | 'knownLines' | 'log' | 'killSessions' | 'stall' | 'stop'>
 
 export interface Lab extends LabFiles {
@@ -69,34 +73,42 @@ export interface Lab extends LabFiles {
   readonly nodes: readonly LabNode[]
   /** Of the jump host; undefined without one. */
   readonly jump: Sshd | undefined
-  /** The private key that is let in. */
+  /** The authorized private key. */
   readonly identity: string
-  /** Whose name logs in, on this machine. */
+  /** Login name on this machine. */
   readonly user: string
-  /** The process that is the emulator. */
+  /** Process of the emulator. */
   readonly emulatorPid: number
   node(name: string): LabNode
-  /** A command line in the shell of the emulated node, as root, past SSH. */
+  /** Runs a command line in the shell of the emulated node, as root, bypassing SSH. */
   exec(node: string, line: string): Promise<ExecResult>
-  /** nrs_tbf_rule of a service as it is, past SSH. */
+  /** Current nrs_tbf_rule of a service, bypassing SSH. */
   rules(node: string, service?: string): Promise<string>
   setSpeed(speed: number): Promise<void>
-  /** Units of timers of Sluice on the server, past SSH; also of one that is stalled. */
+  /** Units of Sluice's timers on the server, bypassing SSH; also for a stalled one. */
   timers(node: string): Promise<string[]>
-  /** Nobody reaches the server: its connections end at once with all that they run, and nothing listens. It goes on by itself. */
+  /**
+   * Makes the server unreachable: its connections end at once with all that they run, and its port is closed. The server itself
+   * keeps running.
+   */
   cut(node: string): void
-  /** The server is off: its connections end at once, and nothing listens. A container loses its timers, the emulated node nothing. */
+  /**
+   * Turns the server off: its connections end at once, and its port is closed. A container loses its timers, the emulated node
+   * nothing.
+   */
   kill(node: string): void
-  /** On again, or within reach, on the same port; with another host key where that is asked for. */
+  /** Turns it on, or makes it reachable, on the same port; with a new host key on request. */
   restart(node: string, change?: { readonly hostKey: 'same' | 'new' }): Promise<void>
-  /** The server hangs: connections stay, nothing moves. */
+  /** Stalls the server: connections stay open without any traffic. */
   stall(node: string): void
   resume(node: string): void
-  /** The emulated node lost its rules, its policies, its job_stats and its timers, as by a reboot. */
+  /** Makes the emulated node lose its rules, policies, job_stats and timers, like a reboot. */
   forget(node: string): Promise<void>
-  /** What logins left running on the server, and what still runs for them: command lines. */
+  /** Processes that logins left behind on the server, or that still run for them: command lines. */
   processes(node: string): Promise<readonly string[]>
-  /** Files where a login can leave some; of a stand-in those in its HOME and its TMPDIR, and what bears our name elsewhere. */
+  /**
+   * Files where a login can leave some; for a stand-in those in its HOME and its TMPDIR, and elsewhere those with Sluice's name.
+   */
   files(node: string): Promise<readonly string[]>
   stop(): Promise<void>
 }
@@ -113,11 +125,11 @@ const programsOf = (roles: LabNode['roles'], o: LabOptions): string[] => [
 interface Running {
   readonly node: LabNode
   readonly lines: readonly string[]
-  /** The container; undefined where a stand-in is all there is. */
+  /** The container; undefined for a stand-in. */
   readonly server?: Server
 }
 
-/** Containers boot one after the other: side by side they are no faster on two cores. */
+/** Containers boot one after another: in parallel they are no faster on two cores. */
 async function startServers(
   o: LabOptions,
   nodes: EmulatedNodes,
@@ -143,7 +155,8 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   const identity = makeKey(join(folder, 'id_lab'))
   const authorized = [publicHalf(identity)]
   const emulator = await startEmulator({
-    ...{ scenario: o.scenario ?? demoScenario(), speed: o.speed ?? 1 },
+    scenario: o.scenario ?? demoScenario(),
+    speed: o.speed ?? 1,
     args: o.sudo === undefined ? [] : ['--sudo', o.sudo],
   })
   const jump = o.jump ? await startSshd({ authorized }) : undefined
@@ -164,7 +177,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
       ...(o.shared === undefined ? {} : { LAB_SHARED: o.shared }),
       SHLVL: '2',
     }
-    // Of several SetEnv lines sshd takes the first.
+    // sshd uses the first of several SetEnv lines.
     const setEnv = `SetEnv ${Object.entries(env)
       .map(([k, v]) => `"${k}=${v}"`)
       .join(' ')}`
@@ -175,7 +188,7 @@ export async function startLab(o: LabOptions = {}): Promise<Lab> {
   return labOf(o, { folder, identity, emulator, jump, running, authorized })
 }
 
-/** Of the environment of every login on a stand-in, and of no other process of this machine. */
+/** Environment of every login on a stand-in, and of no other process on this machine. */
 const marksOf = (socket: string, node: string): string[] => [
   `SLUICE_STANDIN_SOCKET=${socket}\0`,
   `SLUICE_STANDIN_NODE=${node}\0`,
@@ -264,7 +277,7 @@ function labOf(o: LabOptions, { folder, identity, emulator, jump, running, autho
   }
 }
 
-/** Every policy back to fifo, counters empty, no timer: what a server is after its modules were loaded anew. */
+/** Sets every policy back to fifo, clears counters and timers: the state of a server after its modules were reloaded. */
 async function forget(node: string, exec: Lab['exec']): Promise<void> {
   const { stdout: policies } = await exec(node, 'lctl list_param *.*.*.nrs_policies')
   for (const name of policies.split('\n').filter((p) => p !== '')) await exec(node, `lctl set_param ${name}=fifo`)

@@ -1,10 +1,10 @@
-/** What a login leaves on a server that is this machine: files where one would leave them, and processes. */
+/** Files and processes left by a login on a server that is this machine: files where one would leave them, and processes. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 
-/** Folders that anybody, or the login, may write to. */
+/** Folders writable for all users, or for the login. */
 const SHARED = ['/tmp', '/var/tmp', '/run', '/run/lock', '/dev/shm', homedir()]
-/** What tests of other processes make there meanwhile. */
+/** Names of files that tests of other processes create there. */
 const BY_TESTS = /^(?:sluice-(?:ssh|emulate)-|sluice test )/
 
 const namesIn = (folder: string): string[] => {
@@ -16,7 +16,7 @@ const namesIn = (folder: string): string[] => {
 }
 
 /**
- * Files: all that is in `/` and in folders of the login's own; elsewhere, where other programs come and go, what bears our name.
+ * Files: everything in `/` and in the login's own folders; elsewhere, where other programs are active, files with Sluice's name.
  *
  * @param own  its HOME and its TMPDIR.
  */
@@ -41,16 +41,16 @@ function withMarks(marks: readonly string[]): { pid: number; line: string }[] {
   })
 }
 
-/** Processes whose environment has these texts, which only logins of one lab have: their command lines. */
+/** Command lines of processes with these texts in their environment, which only logins of one lab have. */
 export const processesWith = (marks: readonly string[]): string[] => withMarks(marks).map((p) => p.line)
 
-/** Ends them, where a test did not come to its end. */
+/** Ends them if a test did not complete. */
 export function endProcessesWith(marks: readonly string[]): void {
   for (const { pid } of withMarks(marks)) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It has ended.
+      // Already ended.
     }
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Servers with real parts: containers of systemd-nspawn over a Debian root made by mmdebstrap. Their systemd, timers, journal, sudo,
- * PAM, shells and sshd are Debian's own; only `lctl` is a stand-in, bound to the emulator. They share this machine's loopback, each
- * with a port of its own.
+ * Servers with real parts: containers of systemd-nspawn over a Debian root made by mmdebstrap. Their systemd, timers, journal,
+ * sudo, PAM, shells and sshd are Debian's own; only `lctl` is a stand-in, bound to the emulator. They share this machine's
+ * loopback, each with its own port.
  *
- * The root of a release is built once and kept in /var/cache/sluice-lab; a container has an overlay over it that goes with the container.
+ * The root of a release is built once and kept in /var/cache/sluice-lab; a container has a temporary overlay over it.
  */
 import { execFileSync, spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ import { SYSTEM_PATH } from './lab-files.ts'
 export type Release = 'bookworm' | 'trixie'
 export const SYSTEMD_OF: Readonly<Record<Release, number>> = { bookworm: 252, trixie: 257 }
 
-/** /bin/sh of the login, as a server may have it. */
+/** /bin/sh of the login. */
 export type LoginShell = 'dash' | 'bash' | 'busybox'
 const SHELL_PATH: Readonly<Record<LoginShell, string>> = {
   dash: '/bin/dash',
@@ -37,7 +37,7 @@ const SHELL_PATH: Readonly<Record<LoginShell, string>> = {
   busybox: '/usr/local/bin/ash',
 }
 
-/** The login beside root, as docs/sudoers.md has it. */
+/** The login besides root, as in docs/sudoers.md. */
 export const LOGIN = 'sluice'
 
 const CACHE = '/var/cache/sluice-lab'
@@ -51,14 +51,16 @@ const PACKAGES = [
   'busybox-static',
   'logrotate',
 ]
-/** Commands in the new root: what a server in a test does not need, keys that are each server's own, and the login. */
+/**
+ * Commands in the new root: remove parts that tests do not need and keys that each server must have its own of, and add the login.
+ */
 const CUSTOMIZE = [
   'rm -f /etc/ssh/ssh_host_* /etc/hostname',
   'systemctl mask apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer fstrim.timer dpkg-db-backup.timer systemd-firstboot.service ' +
     'console-getty.service getty.target systemd-update-utmp.service systemd-update-utmp-runlevel.service',
   'systemctl disable ssh.socket ssh.service || :',
   `useradd --create-home --shell /bin/sh ${LOGIN}`,
-  // Where cgroups do not tell that they are empty, as in a container of the old layout, the end of a user's manager takes its whole
+  // If cgroups do not report that they are empty, as in a container with the old layout, stopping a user's manager takes its whole
   // timeout, and the next login waits for it.
   'mkdir -p /etc/systemd/logind.conf.d && printf "[Login]\\nUserStopDelaySec=infinity\\n" >/etc/systemd/logind.conf.d/lab.conf',
   'ln -s /bin/busybox /usr/local/bin/ash',
@@ -83,7 +85,7 @@ function whyMissing(): string {
 }
 
 const elsewhere = whyElsewhere()
-/** Why there are no such servers; where root could have them, a missing part is a failure when everything must be there. */
+/** Reason why there are no such servers; where root could have them, a missing part is a failure when all parts are required. */
 export const noServers = elsewhere === '' ? whyMissing() : elsewhere
 if (noServers !== '' && elsewhere === '' && process.env.CI === 'true') throw new Error(noServers)
 if (noServers !== '') process.stderr.write(`skipped, no servers with real parts: ${noServers}\n`)
@@ -99,11 +101,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended.
+    // Already ended.
   }
 }
 
-/** Folder of the root of a release; builds it where it is not there yet, in about half a minute. */
+/** Folder of the root of a release; builds it if missing, in about half a minute. */
 function rootOf(release: Release): string {
   const recipe = JSON.stringify([PACKAGES, CUSTOMIZE, DPKG])
   const folder = join(CACHE, `${release}-${createHash('sha256').update(recipe).digest('hex').slice(0, 12)}`)
@@ -114,7 +116,7 @@ function rootOf(release: Release): string {
   const args = ['--quiet', '--variant=minbase', `--include=${PACKAGES.join(',')}`, ...DPKG, ...hooks, release, half]
   try {
     execFileSync('mmdebstrap', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-    // Of several that built it at once the first wins.
+    // If several processes built it at once, the first wins.
     if (!existsSync(folder)) renameSync(half, folder)
   } finally {
     rmSync(half, { recursive: true, force: true })
@@ -123,23 +125,23 @@ function rootOf(release: Release): string {
 }
 
 export interface ServerOptions {
-  /** What it calls itself, and the emulated node that its lctl speaks to. */
+  /** Its name, and the emulated node for its lctl. */
   readonly name: string
   readonly release?: Release | undefined
   /** The emulator's Unix socket. */
   readonly socket: string
-  /** Public halves that are let in, as root and as the login. */
+  /** Authorized public keys, for root and for the login. */
   readonly authorized: readonly string[]
   readonly shell?: LoginShell | undefined
-  /** What the login may do through sudo, by the samples in resources/sudoers. */
+  /** Rights of the login through sudo, by the samples in resources/sudoers. */
   readonly sudo?: 'read' | 'write' | 'none' | undefined
   /** Lines of sshd_config. */
   readonly lines?: readonly string[] | undefined
   /** Scripts by name, on PATH before all other programs. */
   readonly programs?: string | undefined
-  /** A folder of this machine that the server has, too, as $LAB_SHARED. */
+  /** Folder of this machine that the server shares, as $LAB_SHARED. */
   readonly shared?: string | undefined
-  /** Whether it has systemd-run; without, timers are processes of the login's shell. */
+  /** Set if it has systemd-run; otherwise timers are processes of the login's shell. */
   readonly hasTimers?: boolean | undefined
 }
 
@@ -149,29 +151,32 @@ export interface Server {
   readonly hostKeys: readonly string[]
   /** Lines of known_hosts for this server. */
   knownLines(host?: string): string
-  /** A command line in a shell of root, past SSH. */
+  /** Runs a command line in a shell of root, bypassing SSH. */
   run(line: string, input?: string): Promise<ExecResult>
-  /** What sshd logged. */
+  /** Log of sshd. */
   log(): string
-  /** Ends its sessions at once, as a line that is cut; the server goes on. */
+  /** Ends its sessions at once, like a cut connection; the server keeps running. */
   killSessions(): void
-  /** Stops every process of it in its tracks, its systemd included, or lets them go on. */
+  /** Suspends every process of it, including its systemd, or resumes them. */
   stall(isStalled: boolean): void
-  /** Units of timers of Sluice that its systemd has, in any state; of a server that is stalled, those that it had. */
+  /** Units of Sluice's timers in its systemd, in any state; for a stalled server those before. */
   timers(): Promise<string[]>
-  /** What runs in sessions of logins, or was left running by them: command lines. */
+  /** Processes in sessions of logins, or left behind by them: command lines. */
   processes(): Promise<string[]>
   /** Files where a login can leave some. */
   files(): Promise<string[]>
-  /** Nobody reaches it: its sessions end at once with all that they run, and nothing listens. The server itself goes on. */
+  /**
+   * Makes it unreachable: its sessions end at once with all that they run, and its port is closed. The server itself keeps
+   * running.
+   */
   cut(): void
-  /** Everything in it ends, as by a power switch. */
+  /** Ends everything in it, like a power switch. */
   stop(): void
-  /** On again after `stop`, with nothing that was not on its disk; within reach again after `cut`. */
+  /** Turns it on after `stop`, with only the data on its disk; makes it reachable after `cut`. */
   restart(): Promise<void>
 }
 
-/** The stand-in with its socket and node built in: neither sudo nor a timer of systemd hands an environment on. */
+/** Builds the stand-in with its socket and node compiled in: neither sudo nor a timer of systemd passes an environment. */
 function buildStandIn(file: string, node: string): void {
   const source = resourcePath(join('standin', 'standin.c'))
   const defines = [`-DSTANDIN_SOCKET="/srv/lab/emulator"`, `-DSTANDIN_NODE="${node}"`, '-DSTANDIN_LOGIN="ops"']
@@ -190,7 +195,7 @@ const childrenOf = (pid: number): number[] => {
   }
 }
 
-/** The first process of the container that a nspawn runs; 0 before it is there. Its helper comes and goes before it. */
+/** First process of the container of an nspawn; 0 before it exists. A helper process appears and ends before it. */
 function leaderOf(nspawn: number): number {
   const isFirst = (pid: number): boolean => {
     try {
@@ -319,12 +324,12 @@ export async function startServer(o: ServerOptions): Promise<Server> {
       ),
     stall: (isOn) => {
       isStalled = isOn
-      // A process may begin another one meanwhile.
+      // A process may start another one meanwhile.
       for (let seen = -1, all = membersOf(container.leader); all.length !== seen; all = membersOf(container.leader)) {
         seen = all.length
         for (const pid of all) signal(pid, isOn ? 'SIGSTOP' : 'SIGCONT')
       }
-      // nsenter stops itself when what it runs inside is stopped.
+      // nsenter stops itself when its command inside is stopped.
       if (!isOn) for (const child of entered) child.kill('SIGCONT')
     },
     timers: async () => {
@@ -343,7 +348,7 @@ export async function startServer(o: ServerOptions): Promise<Server> {
     },
     files: async () => {
       const { stdout } = await run(
-        // Without what PAM and systemd make for every login.
+        // Except for files that PAM and systemd create for every login.
         'find / /run -mindepth 1 -maxdepth 1; find /root /home /tmp /var/tmp /dev/shm /run/lock -mindepth 1; ' +
           "find /run/user -type f ! -path '/run/user/*/systemd/*'",
       )
@@ -379,11 +384,11 @@ export async function startServer(o: ServerOptions): Promise<Server> {
   }
 }
 
-/** A command that waits until something listens on this port of loopback. */
+/** A command that waits for a listener on this port of loopback. */
 const whenListening = (port: number): string =>
   `n=0; until grep -qi "$(printf '0100007F:%04X' ${port})" /proc/net/tcp; do n=$((n + 1)); [ $n -lt 200 ] || exit 1; sleep 0.05; done`
 
-/** What a server finds in /srv/lab, and the script that puts it where it belongs. */
+/** Writes the files that a server finds in /srv/lab, and the script that installs them. */
 function writeParts(folder: string, port: number, o: ServerOptions): void {
   chmodSync(folder, 0o755)
   buildStandIn(join(folder, 'lctl'), o.name)

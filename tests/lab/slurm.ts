@@ -1,4 +1,4 @@
-/** A real Slurm on loopback, in a folder of its own: munged, slurmctld, and a slurmd for each of four nodes. Root's alone. */
+/** Real Slurm on loopback, in a private folder: munged, slurmctld, and a slurmd for each of four nodes. Requires root. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ function why(): string {
   return `${missing.join(', ')}: not installed (slurmctld slurmd slurm-client munge)`
 }
 
-/** Why there is no Slurm. It is an optional part: what other releases print is on record in the tests of its parsers. */
+/** Reason why there is no Slurm. It is an optional part: output of other releases is recorded in the tests of its parsers. */
 export const noSlurm = why()
 if (noSlurm !== '') process.stderr.write(`skipped, no Slurm: ${noSlurm}\n`)
 
@@ -31,11 +31,11 @@ process.on('exit', () => {
 })
 
 export interface RealSlurm {
-  /** What a login needs to find it. */
+  /** Environment of a login that uses it. */
   readonly env: Readonly<Record<string, string>>
   /** Runs one of its commands. */
   run(program: string, ...args: string[]): Promise<string>
-  /** Submits a job that sleeps. @returns its number */
+  /** Submits a job that sleeps. @returns its id */
   submit(options: { readonly nodes: number; readonly name: string; readonly seconds?: number }): Promise<string>
   stop(): Promise<void>
 }
@@ -44,7 +44,8 @@ export async function startSlurm(): Promise<RealSlurm> {
   const folder = scratch()
   const at = (name: string): string => join(folder, name)
   const socket = at('munge.sock')
-  const [controller, first] = [await freePort(), await freePort()]
+  const controller = await freePort()
+  const first = await freePort()
   const ports = [first]
   while (ports.length < NODES.length) {
     const port = await freePort()
@@ -53,19 +54,29 @@ export async function startSlurm(): Promise<RealSlurm> {
   for (const name of ['state', 'spool', 'jobs']) mkdirSync(at(name))
   writeFileSync(at('munge.key'), randomBytes(1024), { mode: 0o600 })
   const config = [
-    ...['ClusterName=loopback', 'SlurmctldHost=localhost(127.0.0.1)', 'SlurmUser=root', 'SlurmdUser=root'],
-    ...[`SlurmctldPort=${controller}`, 'AuthType=auth/munge', 'CryptoType=crypto/munge', `AuthInfo=socket=${socket}`],
-    ...[`StateSaveLocation=${at('state')}`, `SlurmdSpoolDir=${at('spool')}/%n`],
-    ...[`SlurmctldPidFile=${at('slurmctld.pid')}`, `SlurmdPidFile=${at('slurmd')}.%n.pid`],
-    ...[
-      'ProctrackType=proctrack/linuxproc',
-      'TaskPlugin=task/none',
-      'SelectType=select/linear',
-      'SwitchType=switch/none',
-    ],
-    ...['AccountingStorageType=accounting_storage/none', 'JobAcctGatherType=jobacct_gather/none', 'MpiDefault=none'],
+    'ClusterName=loopback',
+    'SlurmctldHost=localhost(127.0.0.1)',
+    'SlurmUser=root',
+    'SlurmdUser=root',
+    `SlurmctldPort=${controller}`,
+    'AuthType=auth/munge',
+    'CryptoType=crypto/munge',
+    `AuthInfo=socket=${socket}`,
+    `StateSaveLocation=${at('state')}`,
+    `SlurmdSpoolDir=${at('spool')}/%n`,
+    `SlurmctldPidFile=${at('slurmctld.pid')}`,
+    `SlurmdPidFile=${at('slurmd')}.%n.pid`,
+    'ProctrackType=proctrack/linuxproc',
+    'TaskPlugin=task/none',
+    'SelectType=select/linear',
+    'SwitchType=switch/none',
+    'AccountingStorageType=accounting_storage/none',
+    'JobAcctGatherType=jobacct_gather/none',
+    'MpiDefault=none',
     // A node that comes up is used at once.
-    ...['ReturnToService=2', 'SchedulerParameters=sched_interval=1', 'SlurmctldParameters=idle_on_node_suspend'],
+    'ReturnToService=2',
+    'SchedulerParameters=sched_interval=1',
+    'SlurmctldParameters=idle_on_node_suspend',
     ...NODES.map((n, i) => `NodeName=${n} NodeHostname=localhost NodeAddr=127.0.0.1 Port=${ports[i]} CPUs=1`),
     'PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP',
   ]

@@ -1,4 +1,4 @@
-/** Programs of a server that are not on this machine: stand-ins for the emulator's, or scripts that print what was recorded. */
+/** Programs of a server that this machine does not have: stand-ins for the emulator's, or scripts that print recorded output. */
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { scratch } from '../kits/electron/ssh/sshd.ts'
 
 let compiled: string | undefined
 
-/** The stand-in, compiled once a process. */
+/** Path of the stand-in, compiled once per process. */
 function standIn(): string {
   if (compiled !== undefined) return compiled
   const file = join(scratch(), 'standin')
@@ -16,11 +16,11 @@ function standIn(): string {
   return (compiled = file)
 }
 
-/** A folder in which the emulator stands behind each of these names. */
+/** Folder in which each of these names is a stand-in for the emulator's program. */
 export function standInFolder(names: readonly string[]): string {
   const folder = scratch()
   const program = standIn()
-  // Hard links: each is its own file for `command -v`, and none can be left dangling.
+  // Hard links: each is a separate file for `command -v`, and none can dangle.
   for (const name of names) linkSync(program, join(folder, name))
   return folder
 }

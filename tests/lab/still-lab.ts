@@ -1,6 +1,6 @@
 /**
- * Many servers for benchmarks, which cost next to nothing themselves: real sshds whose `lctl` prints what an emulated OSS answered
- * once. Nothing moves and nothing can be written. Every server has one OST of its own name.
+ * Many servers for benchmarks, at nearly no cost: real sshds whose `lctl` prints recorded answers of an emulated OSS. Nothing
+ * changes and nothing can be written. Every server has one OST with its own name.
  */
 import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { freePort, makeKey, me, publicHalf, scratch, startSshd, type Sshd } from
 import { scriptFolder } from './stand-ins.ts'
 import { labFiles, SYSTEM_PATH, type LabFiles } from './lab-files.ts'
 
-/** Sockets of one sshd; OpenSSH has room for 16. */
+/** Sockets of one sshd; OpenSSH allows 16. */
 const PORTS = 15
 const RECORDED = /^(?:version|health_check|jobid_\w+|cpu_partition_\w+|ost\.OSS\.[\w.]+|obdfilter\.[\w-]+\.[a-z_]+)$/
 
@@ -20,9 +20,9 @@ export interface StillLabOptions {
   readonly servers: number
   /** Entries of every job_stats. */
   readonly jobs: number
-  /** Their ids, as byte text; of Slurm's form without. */
+  /** Their ids, as byte text; default in Slurm's form. */
   readonly ids?: readonly string[]
-  /** Every counter that is not 0 is the time in seconds: all jobs do something. */
+  /** Set to make every non-zero counter the time in seconds: all jobs are active. */
   readonly moves?: boolean
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -60,7 +60,7 @@ function recordedNode(jobs: number, ids: readonly string[] = []): EmulatedNode {
   return cluster.node('still') as EmulatedNode
 }
 
-/** lctl of the server whose port the connection came in by; `*` in a name is the shell's own. */
+/** lctl of the server identified by the port of the connection; `*` in a name is expanded by the shell. */
 const script = (folder: string, moves: boolean): string => `
 cd '${folder}'/"\${SSH_CONNECTION##* }" || exit 1
 verb=$1
@@ -87,7 +87,7 @@ done
 for f in $missing; do echo "error: get_param: param_path '$f': No such file or directory" >&2; done
 exit 2`
 
-/** What the node answers, as files: each value once, and under each server's own name of its OST. */
+/** Writes the answers of the node as files: each value once, and under each server's own name of its OST. */
 function record(folder: string, node: EmulatedNode, ports: readonly number[]): void {
   const names = node
     .exec(`lctl list_param -R '*'`)

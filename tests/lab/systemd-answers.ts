@@ -38,7 +38,7 @@ const LIST = listed.ok ? listed.value : ''
 const HELPER = '/usr/local/sbin/sluice-rule'
 
 export interface Asked {
-  /** Who runs it: root, or the login that sudoers lets read and call the helper. */
+  /** User: root, or the login that sudoers lets read and call the helper. */
   readonly as: 'root' | 'login'
   readonly command: string
   /** Seconds to wait before it. */
@@ -48,7 +48,7 @@ export interface Asked {
 const root = (command: string, afterS?: number): Asked => ({ as: 'root', command, ...(afterS ? { afterS } : {}) })
 const login = (command: string): Asked => ({ as: 'login', command })
 
-/** In this order: later ones see what earlier ones made. */
+/** In order: later ones depend on earlier ones. */
 export const ASKED: readonly Asked[] = [
   root('systemctl is-system-running'),
   root('command -v systemd-run'),
@@ -108,7 +108,7 @@ export const readRecorded = (text: string): Recorded => recordSchema.parse(JSON.
 export const recordedFile = (systemd: number): string =>
   join(import.meta.dirname, `../recorded/systemd-${systemd}.json`)
 
-/** What differs from one moment to the next: times, and how long something has been so. */
+/** Removes values that change over time: times, and durations. */
 const timeless = (text: string): string =>
   text
     .replace(/^\d+\.\d+ \d+\.\d+$/gm, 'UPTIME IDLE')
@@ -119,7 +119,7 @@ const timeless = (text: string): string =>
     .replace(/^\w{3} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+ .*? - /gm, 'DATE LEFT - ')
     .replace(/ {2,}/g, ' ')
 
-/** Blocks of `systemctl show` in one order, and the properties in each: which comes first differs between releases and runs. */
+/** Sorts the blocks of `systemctl show` and the properties in each: their order differs between releases and runs. */
 function ordered(text: string): string {
   if (!text.includes('\n\n') && !/^(?:Id|NextElapse\w+|ActiveState)=/m.test(text)) return text
   const [shown = '', rest = ''] = text.split(/(?=^UPTIME)/m)
@@ -130,14 +130,14 @@ function ordered(text: string): string {
   return `${blocks.sort().join('\n\n')}\n${rest}`
 }
 
-/** An answer without what may differ between two that mean the same. */
+/** Removes differences between equivalent answers. */
 export const comparable = ({ stdout, stderr, code }: ExecResult): ExecResult => ({
   stdout: ordered(timeless(stdout)),
   stderr: timeless(stderr),
   code,
 })
 
-/** Asks everything in order. */
+/** Runs all commands in order. */
 export async function askAll(
   ask: (asked: Asked) => Promise<ExecResult>,
   wait: (seconds: number) => Promise<void>,
@@ -151,7 +151,7 @@ export async function askAll(
   return answers
 }
 
-/** A command line of root that runs another one as the login. */
+/** Command line of root that runs another one as the login. */
 export function asLogin(name: string, command: string): string {
   return `setpriv --reuid=${name} --regid=${name} --init-groups env HOME=/home/${name} USER=${name} sh -c '${command.replaceAll("'", `'\\''`)}'`
 }

@@ -1,6 +1,6 @@
-/** An emulated cluster with all its planes, watched for alerts and driven by virtual time. For tests. */
+/** Emulated cluster with all its planes, watched for alerts and driven by virtual time. For tests. */
 import { NS_PER_S } from '#core/base/units.ts'
-import type { Change, Entry } from '#core/alerts/book.ts'
+import type { Change, Entry } from '#core/alerts/alert-store.ts'
 import { USUAL, type Rule } from '#core/alerts/rules.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
 import { loopOptionsOf, parseScenario, type Scenario } from '#core/emulator/scenario.ts'
@@ -10,18 +10,18 @@ import { Audit } from '#electron/base/audit.ts'
 import { History } from '#electron/history/history.ts'
 import { fail } from '#core/base/result.ts'
 import { NotebookService } from '#electron/host/incidents/notebook-service.ts'
-import { OnScreen } from '#electron/host/on-screen.ts'
+import { ActiveView } from '#electron/host/active-view.ts'
 import { consoleOf, type Console } from '#electron/host/console.ts'
-import { watchConsole } from '#electron/host/incidents/alert-watch.ts'
+import { watchConsole } from '#electron/host/incidents/alert-service.ts'
 
-/** @throws for a scenario that cannot be read. */
+/** @throws if the scenario cannot be read. */
 export function scenarioOf(given: object): Scenario {
   const read = parseScenario(JSON.stringify(given))
   if (!read.ok) throw new Error(`${read.error.what}: ${read.error.why}`)
   return read.value
 }
 
-/** A console of a cluster that nothing drives. */
+/** Console of a cluster without a driver. */
 export function emulatedConsole(
   scenario: Scenario,
   seed = scenario.seed,
@@ -31,14 +31,25 @@ export function emulatedConsole(
   if (!history.ok) throw new Error(history.error.what)
   history.value.beginSource('EMULATED', source.cluster, '', 0)
   const monitor = new ClusterMonitor({
-    ...{ source, history: history.value, audit: new Audit(() => undefined), session: 'test' },
-    ...{ mode: scenario.control.mode, controller: scenario.control.controller },
-    ...{ options: loopOptionsOf(scenario), metadata: metadataSettingsOf(scenario) },
+    source,
+    history: history.value,
+    audit: new Audit(() => undefined),
+    session: 'test',
+    mode: scenario.control.mode,
+    controller: scenario.control.controller,
+    options: loopOptionsOf(scenario),
+    metadata: metadataSettingsOf(scenario),
   })
   const console = consoleOf(monitor, {
     facts: {
-      ...{ env: 'DEMO', sinceMs: 0, scenario: scenario.title, seed },
-      ...{ speed: () => 1, achieved: () => 1, safeMode: () => 'review', unlockedUntilMs: () => null },
+      env: 'DEMO',
+      sinceMs: 0,
+      scenario: scenario.title,
+      seed,
+      speed: () => 1,
+      achieved: () => 1,
+      safeMode: () => 'review',
+      unlockedUntilMs: () => null,
     },
     setSpeed: undefined,
   })
@@ -50,7 +61,7 @@ export interface Told extends Pick<Change, 'what'> {
   readonly entry: Entry
 }
 
-/** The cluster, and what was told of it. */
+/** The cluster, and its alerts. */
 export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = USUAL) {
   const { console, source } = emulatedConsole(scenario)
   const { monitor } = console
@@ -61,15 +72,22 @@ export function alertedCluster(scenario: Scenario, rules: readonly Rule[] = USUA
     told.push(...changes.map(({ what, entry }) => ({ what, atS: atMs / 1_000, entry: { ...entry } })))
   })
   return {
-    ...{ console, monitor, source, told, watch, watching },
+    console,
+    monitor,
+    source,
+    told,
+    watch,
+    watching,
     run: (toSecond: number): Promise<void> => source.runTo(toSecond * NS_PER_S, (atNs) => monitor.tick(atNs)),
     opened: (): Told[] => told.filter((t) => t.what === 'opened'),
   }
 }
 
-/** Notebooks in memory, with a source on screen. */
+/** Notebooks in memory, with an active source. */
 export const realNotebooks = (onScreen: Console): NotebookService =>
   new NotebookService({
-    ...{ onScreen: new OnScreen(onScreen), dataDir: undefined, changed: () => undefined },
+    onScreen: new ActiveView(onScreen),
+    dataDir: undefined,
+    changed: () => undefined,
     run: () => fail({ code: 'NO_RUN', what: 'there is no result' }),
   })

@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => scratch.remove())
 
-/** A Node that is too old to run TypeScript, where the machine has one. */
+/** A Node that is too old for TypeScript, if the machine has one. */
 const oldNode = (() => {
   const path = (process.env.PATH ?? '').split(delimiter).filter((part) => !part.includes('node_modules'))
   const print = 'console.log(JSON.stringify([process.execPath, Number(process.versions.node.split(".")[0])]))'

@@ -1,4 +1,4 @@
-/** Counts of a run of tests, and what is said of it. */
+/** Counts of a test run, and its summary. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,7 +1,7 @@
 /** The control step of the live loop and of the sandbox: the same cluster under both, period by period. */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { ControlSteps, type Action, type LeftOut, type ServerStep } from '#core/control/control-step.ts'
+import { ControlSteps, type Action, type UnthrottledJobs, type ServerStep } from '#core/control/control-step.ts'
 import type { Decision } from '#core/control/controller.ts'
 import { LIVE_FENCES, MODEL_FENCES, type Fences } from '#core/control/fences.ts'
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
@@ -9,14 +9,14 @@ import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { ModelControl } from '#core/sandbox/control-model.ts'
 import { emulatedCluster } from './emulated-cluster.ts'
 
-/** What one period of one server came to. */
+/** Result of one period of one server. */
 interface Taken {
   readonly server: string
   readonly atMs: number
   readonly action: Action
-  /** But for the records of idle jobs, which the sandbox does not keep. */
+  /** Without the records of idle jobs, which the sandbox does not keep. */
   readonly decisions: readonly Omit<Decision, 'records'>[]
-  readonly left: LeftOut
+  readonly left: UnthrottledJobs
   readonly commands: readonly string[]
 }
 
@@ -49,10 +49,10 @@ function recordSteps(): readonly Taken[] {
 
 interface Run {
   readonly steps: readonly Taken[]
-  /** Rules of every server at the end, and what each job was served. */
+  /** Rules of every server at the end, and RPCs served per job. */
   readonly rules: readonly string[]
   readonly served: readonly number[]
-  /** Servers that refused something. */
+  /** Servers that refused a command. */
   readonly refused: readonly string[]
 }
 
@@ -101,7 +101,7 @@ function sandbox(scenario: Scenario, fences: Fences, seconds: number, asText: bo
   return { steps, ...endOf(cluster), refused: [...refused].sort() }
 }
 
-/** A small cluster in which anything that a step decides by may happen. */
+/** A small cluster in which every input of a step can occur. */
 const scenarios = fc
   .record({
     policy: fc.constantFrom('tbf jobid', 'tbf', 'tbf nid'),
@@ -179,7 +179,7 @@ describe('the control step', () => {
       }),
       { numRuns: 24 },
     )
-    // All of it happened.
+    // Every case occurred.
     for (const [what, count] of Object.entries(met)) expect([what, count > 0]).toEqual([what, true])
   })
 })

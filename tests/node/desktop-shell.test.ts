@@ -1,9 +1,9 @@
-/** What keeps the desktop console on screen all day: crashes, the place of the window, menu, notifications, files, the machine's sleep. */
+/** Robustness of the desktop shell: crashes, window position, menu, notifications, files, sleep. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { MenuModel } from '#core/api/shell.ts'
-import type { ShellTold } from '#electron/host/shell/shell.ts'
+import type { ShellMessage } from '#electron/host/shell/shell.ts'
 import { FOREIGN_FLAGS } from '#electron/foreign/node-process.ts'
 import { ForeignProcesses } from '#electron/foreign/processes.ts'
 import { CrashLimit } from '#electron/main/crash-limit.ts'
@@ -44,7 +44,10 @@ describe('a file from elsewhere', () => {
   function begin() {
     const readers = new ForeignProcesses(() => startUtility('foreign-process.js'))
     startHost({
-      ...{ program: 'host.js', given: { historyFile: '/h.sqlite' }, onFailure: vi.fn(), askAgain: vi.fn() },
+      program: 'host.js',
+      given: { historyFile: '/h.sqlite' },
+      onFailure: vi.fn(),
+      askAgain: vi.fn(),
       native: { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() },
       runForeign: readers.run,
     })
@@ -107,10 +110,15 @@ describe('a file from elsewhere', () => {
 
 describe('a host that dies', () => {
   const begin = (more: Partial<HostLinkParts> = {}) => {
-    const [onFailure, askAgain] = [vi.fn(), vi.fn(() => Promise.resolve(false))]
+    const onFailure = vi.fn()
+    const askAgain = vi.fn(() => Promise.resolve(false))
     const desktop = { answer: vi.fn(), notify: vi.fn(), menu: vi.fn() }
     const link = startHost({
-      ...{ program: 'host.js', given: { historyFile: '/h.sqlite' }, native: desktop, onFailure, askAgain },
+      program: 'host.js',
+      given: { historyFile: '/h.sqlite' },
+      native: desktop,
+      onFailure,
+      askAgain,
       runForeign: vi.fn(),
       limit: new CrashLimit(() => Date.now()),
       ...more,
@@ -226,9 +234,9 @@ describe('a window', () => {
     fake.state.response = 0
     await crash('oom')
     expect(fake.dialog.showMessageBox.calls).toHaveLength(1)
-    expect(JSON.stringify(fake.dialog.showMessageBox.calls[0])).toMatch(/keeps ending.*oom.*the history.*go on/)
+    expect(JSON.stringify(fake.dialog.showMessageBox.calls[0])).toMatch(/keeps crashing.*oom.*the history.*continue/)
     expect(window.webContents.reload.calls).toHaveLength(4)
-    // The person's word counts as a beginning.
+    // The user's choice resets the count.
     await crash('crashed')
     expect(fake.dialog.showMessageBox.calls).toHaveLength(1)
     fake.state.response = 1
@@ -285,7 +293,7 @@ describe('a window', () => {
     }
     const at = (x: number, y: number, more = {}) => placeOf({ ...state, x, y, ...more }, areas).bounds
     expect(at(2000, 100)).toEqual({ x: 2000, y: 100, width: 1200, height: 800 })
-    // Off to every side, between two displays that are gone, its title bar above the top.
+    // Off to every side, between two disconnected displays, its title bar above the top.
     for (const [x, y] of [
       [5000, 100],
       [-1150, 100],
@@ -356,7 +364,8 @@ describe('the menu', () => {
 
 describe('what the host asks the desktop for', () => {
   const pair = () => {
-    const [told, front] = [[] as ShellTold[], vi.fn()]
+    const told = [] as ShellMessage[]
+    const front = vi.fn()
     const desktop = native((t) => told.push(t), front)
     return { told, front, desktop }
   }
@@ -412,13 +421,17 @@ describe('what the host asks the desktop for', () => {
 })
 
 it('tells the host of sleep, of a locked screen and of who looks', () => {
-  const told: ShellTold[] = []
+  const told: ShellMessage[] = []
   followMachine((t) => told.push(t), 'darwin')
   for (const name of ['suspend', 'resume', 'lock-screen', 'unlock-screen']) fake.powerMonitor.emit(name)
   fake.app.emit('browser-window-focus')
   fake.app.emit('browser-window-blur')
   expect(told.map((t) => (t.kind === 'power' ? t.what : t.kind === 'focus' ? t.isFocused : ''))).toEqual([
-    ...['suspend', 'resume', 'lock-screen', 'unlock-screen'],
-    ...[true, false],
+    'suspend',
+    'resume',
+    'lock-screen',
+    'unlock-screen',
+    true,
+    false,
   ])
 })

@@ -1,6 +1,6 @@
 /**
- * electron-builder's own packing of this checkout around a stand-in for Electron: the real choice of files, archive, unpacking, hook
- * and fuses. What comes of it has no Electron in it and cannot start.
+ * electron-builder's own packing of this checkout around a stand-in for Electron: the real selection of files, archive, unpacking,
+ * hook and fuses. The result has no Electron in it and cannot start.
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { tempFolder } from './temp-folder.ts'
 
 export const root = join(import.meta.dirname, '../..')
 
-/** The parts of electron-builder's libraries that are used; they have no types for these files. */
+/** The used parts of electron-builder's libraries; they have no types for these files. */
 interface ConfigTools {
   readonly getConfig: (project: string, file: string, given: null) => Promise<Record<string, unknown>>
   readonly validateConfiguration: (config: unknown, log: unknown) => Promise<void>
@@ -63,16 +63,16 @@ const { LinuxTargetHelper } = need('app-builder-lib/out/targets/LinuxTargetHelpe
 const { default: FpmTarget } = need('app-builder-lib/out/targets/FpmTarget') as Targets
 export const asar = ofLib('@electron/asar') as Asar
 
-/** electron-builder.yml, with what electron-builder adds to it. */
+/** electron-builder.yml, completed by electron-builder. */
 export const readConfig = (): Promise<Record<string, unknown>> => getConfig(root, 'electron-builder.yml', null)
-/** Rejects with electron-builder's words where something is wrong. */
+/** Rejects with electron-builder's message if the configuration is not valid. */
 export const validate = (config: unknown): Promise<void> => validateConfiguration(config, new DebugLogger(false))
 
-/** Fuses of Electron 45 as it is shipped: version 1, nine of them. */
+/** Fuses of Electron 45 as shipped: version 1, nine of them. */
 const SHIPPED_WIRE = '101100011'
 const SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'
 
-/** A folder with the names that electron-builder expects of Electron, and fuses where it looks for them. */
+/** Folder with the names that electron-builder expects of Electron, and fuses at the right place. */
 async function standIn(folder: string): Promise<string> {
   for (const sub of ['resources', 'locales', 'empty']) mkdirSync(join(folder, sub), { recursive: true })
   const program = join(folder, 'electron')
@@ -94,23 +94,23 @@ async function standIn(folder: string): Promise<string> {
 }
 
 export interface Packed {
-  /** The folder that would be installed. */
+  /** Folder to install. */
   readonly folder: string
   readonly archive: string
-  /** The packages in it, as the hook wrote them down. */
+  /** Packages in it, as written by the hook. */
   readonly packages: readonly string[]
-  /** What a desktop of Linux is told, and the edges of the icons that it gets. */
+  /** Desktop entry for Linux, and the sizes of its icons. */
   readonly desktopEntry: string
   readonly icons: readonly number[]
-  /** Who made a .deb and an .rpm. */
+  /** Maintainer fields of the .deb and .rpm. */
   readonly about: Record<string, string>
 }
 
-/** Packs out/ and what goes with it for Linux on this processor. */
+/** Packs out/ and its companions for Linux on this processor. */
 export async function dryPack(): Promise<Packed> {
   const out = tempFolder()
   const electronDist = await standIn(join(tempFolder(), 'electron'))
-  // On top of electron-builder.yml, which it reads itself.
+  // Added to electron-builder.yml, which it reads itself.
   const config = { electronDist, directories: { output: out } }
   const options = { projectDir: root, publish: 'never', targets: Platform.LINUX.createTarget('dir'), config }
   const packager = new Packager(options)
@@ -129,7 +129,7 @@ export async function dryPack(): Promise<Packed> {
   return { folder, archive: join(folder, 'resources/app.asar'), packages, ...told }
 }
 
-/** A fuse that is on, as it is written. */
+/** Byte of an enabled fuse. */
 const ON: number = 49
 
 /** Every fuse of a program by its name, as @electron/fuses reads it back. */

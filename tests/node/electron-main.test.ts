@@ -183,7 +183,7 @@ describe('the host', () => {
     vi.stubGlobal('window', window)
     await import('#electron/preload/preload.ts')
 
-    // the page asks; a stranger's message, or another text, is not passed on
+    // the page requests a port; messages of others, or other texts, are not forwarded
     const post = (event: object): void => listeners.forEach((listen) => listen({ ports: [], data: null, ...event }))
     post({ source: {}, origin: 'app://sluice', data: { type: 'sluice:connect' } })
     post({ source: window, origin: 'https://evil.test', data: { type: 'sluice:connect' } })
@@ -192,7 +192,7 @@ describe('the host', () => {
     post({ source: window, origin: 'app://sluice', data: { type: 'sluice:connect' } })
     expect(fake.ipcRenderer.send.calls).toEqual([['sluice:connect']])
 
-    // main makes a channel: one end for the host's process, one for the page
+    // main creates a channel: one end for the host's process, one for the page
     fake.ipcMain.emit('sluice:connect', {
       sender: FakeWindow.all[0]?.webContents,
       senderFrame: {

@@ -1,4 +1,4 @@
-/** A monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
+/** Monitored cluster for tests: the real emulator, history, audit and control loop, driven by virtual time. */
 import type { ControllerName } from '#core/controllers/registry.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { Mode } from '#core/control/controller.ts'
@@ -8,8 +8,8 @@ import type { ClusterSource, NodeConnection } from '#electron/base/connection.ts
 import { EmulatedSource, metadataSettingsOf } from '#electron/cluster/emulated-source.ts'
 import { ClusterMonitor } from '#electron/cluster/monitor.ts'
 import { Audit, type AuditRecord } from '#electron/base/audit.ts'
-import { readUnderTimer } from '#electron/base/under-timer.ts'
-import type { LeaseKeeper } from '#electron/enforce/lease.ts'
+import { parseWhileTimerExists } from '#electron/base/while-timer-exists.ts'
+import type { LeaseStore } from '#electron/enforce/lease.ts'
 import type { StopRecords } from '#electron/enforce/store-stops.ts'
 import { History } from '#electron/history/history.ts'
 import { demoScenario } from '#electron/files/resources.ts'
@@ -69,27 +69,27 @@ export interface Sent {
 }
 
 export interface Setup {
-  /** LIVE: the monitor takes the emulator for a live cluster, of which nothing is known from inside. */
+  /** LIVE: the monitor treats the emulator as a live cluster, without internal knowledge. */
   readonly kind?: 'LIVE' | 'EMULATED'
-  /** A world that goes on after its console was closed; by default one begins. */
+  /** Emulation that continues after its console was closed; by default a new one. */
   readonly source?: EmulatedSource
   readonly session?: string
   readonly mode?: Mode
   readonly controller?: ControllerName
-  /** Those of a model by default, so that a controller is seen as it decides. */
+  /** By default those of a model, so that the controller's own decisions are visible. */
   readonly fences?: Fences
   readonly seed?: number
-  /** Put between the console and every node: to fail, or to do something first. */
+  /** Wraps the connection to every node: to fail, or to run something first. */
   readonly around?: (node: NodeConnection, nowNs: () => number) => NodeConnection
   readonly history?: History
-  /** Stops and leases as a data folder has them. */
+  /** Stops and leases of a data folder. */
   readonly stops?: StopRecords | undefined
-  readonly leases?: LeaseKeeper | undefined
-  /** Called before a record is kept; may throw. */
+  readonly leases?: LeaseStore | undefined
+  /** Called before a record is written; may throw. */
   readonly onAudit?: (record: AuditRecord) => void
 }
 
-/** A cluster, its monitor, and everything that was sent and put on record. */
+/** Cluster and monitor, with all commands sent and records written. */
 export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
   const source = setup.source ?? new EmulatedSource(scenario, { seed: setup.seed, epochSeconds: scenario.epoch_s })
   const sent: Sent[] = []
@@ -135,7 +135,8 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     options: loopOptionsOf(scenario),
     fences: setup.fences ?? MODEL_FENCES,
     metadata: metadataSettingsOf(scenario),
-    ...{ stops: setup.stops, leases: setup.leases },
+    stops: setup.stops,
+    leases: setup.leases,
   })
   return {
     source,
@@ -144,10 +145,10 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
     audit,
     sent,
     records,
-    /** Commands sent so far that write a parameter, without the look at the timer before each. */
+    /** Commands sent so far that write a parameter, without the timer check before each. */
     writes: (): Sent[] =>
       sent
-        .map((s) => ({ ...s, command: readUnderTimer(s.command)?.command ?? s.command }))
+        .map((s) => ({ ...s, command: parseWhileTimerExists(s.command)?.command ?? s.command }))
         .filter((s) => s.command.startsWith('lctl set_param')),
     /** Runs to a virtual second; `each` is called after every sample. */
     run: (toSecond: number, each?: (atNs: number) => void): Promise<void> =>
@@ -155,7 +156,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
         await monitor.tick(atNs)
         each?.(atNs)
       }),
-    /** The rules of a node as it prints them now. */
+    /** Current rules of a node in its printed form. */
     rules: (host: string): string =>
       source.emulator.node(host)?.exec('lctl get_param -n ost.OSS.ost_io.nrs_tbf_rule').stdout ?? '',
   }
@@ -163,7 +164,7 @@ export function emulatedCluster(scenario: Scenario, setup: Setup = {}) {
 
 export type Emulated = ReturnType<typeof emulatedCluster>
 
-/** All jobs of the newest sample, busiest first: what the jobs view asks for. */
+/** All jobs of the latest sample, busiest first: the query of the jobs view. */
 export const jobsQuery = {
   at: null,
   windowMs: 10_000,

@@ -1,9 +1,9 @@
-/** A stand-in for the parts of Electron that main and preload touch: it records, and renders nothing. */
+/** Stand-in for the parts of Electron that main and preload use: records calls, and renders nothing. */
 import { EventEmitter } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { PortLike } from '#electron/main/host-ports.ts'
 
-/** A function that remembers its calls; vitest clears its own between tests, and main runs once for all of them. */
+/** Function that records its calls; vitest clears its own mocks between tests, and main runs once for all of them. */
 export function recorder<A extends unknown[], R>(answer: (...args: A) => R) {
   const calls: A[] = []
   const record = (...args: A): R => {
@@ -14,7 +14,7 @@ export function recorder<A extends unknown[], R>(answer: (...args: A) => R) {
 }
 const silent = () => recorder((..._args: unknown[]) => undefined)
 
-/** A port of node:worker_threads in the manner of Electron's: events carry `data`. */
+/** Wraps a port of node:worker_threads like Electron's: events carry `data`. */
 export const asElectronPort = (port: MessagePort): PortLike => ({
   on(event: 'message' | 'close', listener: (event: { data: unknown }) => void) {
     if (event === 'close') port.on('close', () => listener({ data: undefined }))
@@ -44,7 +44,7 @@ export interface FakeWindowOptions {
   readonly webPreferences?: Record<string, unknown>
 }
 
-/** A notification that was shown. */
+/** Shown notification. */
 export class FakeNotification extends EventEmitter {
   static readonly all: FakeNotification[] = []
   static readonly isSupported = (): boolean => true
@@ -57,7 +57,7 @@ export class FakeNotification extends EventEmitter {
   }
 }
 
-/** One window that was opened. */
+/** Opened window. */
 export class FakeWindow extends EventEmitter {
   static readonly all: FakeWindow[] = []
   static readonly getAllWindows = (): FakeWindow[] => FakeWindow.all
@@ -84,13 +84,13 @@ export class FakeWindow extends EventEmitter {
   }
 }
 
-/** The host's process as main sees it. */
+/** The host process for main. */
 export class FakeChild extends EventEmitter {
   readonly postMessage = recorder((_message: unknown, _ports: MessagePort[]) => undefined)
   readonly kill = recorder(() => this.emit('exit', 15))
 }
 
-/** Everything that vi.mock('electron') hands out. */
+/** Exports of vi.mock('electron'). */
 export function fakeElectron() {
   const state = {
     response: 1,
@@ -100,7 +100,7 @@ export function fakeElectron() {
     idle: 'active',
   }
   const openExternal = recorder((_url: string) => Promise.resolve())
-  /** Of the host, newest last: one that dies is followed by another. */
+  /** Host processes, newest last: a dead one is followed by another. */
   const children: FakeChild[] = []
   const display = { workArea: { x: 0, y: 0, width: 1920, height: 1050 } }
   return {
@@ -122,18 +122,18 @@ export function fakeElectron() {
       showMessageBox: recorder((..._args: unknown[]) => Promise.resolve({ response: state.response })),
       showSaveDialog: recorder((..._args: unknown[]) => Promise.resolve(state.saved)),
     },
-    /** What a person answers in dialogs, and what the keychain is. */
+    /** Answers to dialogs, and the state of the keychain. */
     state,
     Notification: FakeNotification,
     powerMonitor: Object.assign(new EventEmitter(), { getSystemIdleState: () => state.idle }),
     screen: { getPrimaryDisplay: () => display, getAllDisplays: () => [display] },
     shell: { openExternal },
-    /** Addresses that went to the system's browser. */
+    /** Addresses opened in the system's browser. */
     links: openExternal.calls,
     safeStorage: {
       getSelectedStorageBackend: () => state.backend,
       isAsyncEncryptionAvailable: () => Promise.resolve(state.isOpen),
-      // Of the kind that only this stand-in reads.
+      // Encoding that only this stand-in reads.
       encryptStringAsync: recorder((text: string) => Promise.resolve(Buffer.from(text, 'utf8').map((b) => b ^ 0x5a))),
       decryptStringAsync: (sealed: Buffer) =>
         Promise.resolve({ shouldReEncrypt: false, result: Buffer.from(sealed.map((b) => b ^ 0x5a)).toString('utf8') }),
@@ -164,7 +164,7 @@ export function fakeElectron() {
       }),
     },
     children,
-    /** The host of now. */
+    /** The current host process. */
     child(): FakeChild {
       const child = children.at(-1)
       if (!child) throw new Error('no host was started')

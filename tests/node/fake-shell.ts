@@ -1,17 +1,17 @@
-/** A program around the host that is driven by a test: it remembers what it was asked for, and tells what the test says. */
+/** Desktop shell driven by a test: records requests of the host, and sends events. */
 import { ok, type Result } from '#core/base/result.ts'
 import type { MenuModel } from '#core/api/shell.ts'
-import type { KeychainState, Shell, ShellTold } from '#electron/host/shell/shell.ts'
+import type { KeychainState, Shell, ShellMessage } from '#electron/host/shell/shell.ts'
 
 export function fakeShell() {
-  const listeners = new Set<(told: ShellTold) => void>()
+  const listeners = new Set<(told: ShellMessage) => void>()
   const seen = {
     names: [] as string[],
     notices: [] as { id: string; title: string; body: string }[],
     links: [] as string[],
     menus: [] as MenuModel[],
   }
-  /** What a person chooses, and whether the keychain is a real one. */
+  /** Choices of the user, and the presence of a real keychain. */
   const world = {
     save: null as string | null,
     keychain: { can: true, why: '' } as KeychainState,
@@ -37,7 +37,7 @@ export function fakeShell() {
       return () => void listeners.delete(listener)
     },
   }
-  const tell = (told: ShellTold): void => {
+  const tell = (told: ShellMessage): void => {
     for (const l of [...listeners]) l(told)
   }
   return { shell, seen, world, tell }

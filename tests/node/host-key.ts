@@ -1,4 +1,4 @@
-/** Public keys of servers, made in process: their lines, their bytes and their fingerprints as OpenSSH has them. */
+/** Public keys of servers, created in process: lines, bytes and fingerprints in OpenSSH's format. */
 import { createHash, generateKeyPairSync } from 'node:crypto'
 
 export interface TestHostKey {
@@ -14,7 +14,7 @@ function field(bytes: Buffer): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-/** A number of a key: no byte more than it needs, and never one that reads as negative. */
+/** Encodes an integer of a key: minimal length, and never negative. */
 function number(base64url: string): Buffer {
   const bytes = Buffer.from(base64url, 'base64url')
   return field((bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes)

@@ -69,7 +69,7 @@ describe.skipIf(noSshd !== '')('the lab', () => {
   })
 
   it('hands on arguments of every byte as they are', async () => {
-    // Quoted for the server's shell; lctl repeats what it does not find.
+    // Quoted for the server's shell; lctl repeats unknown names.
     const name = ALL_BYTES.join('').replace(/[/.]/g, '')
     const direct = await lab.exec('oss01', `lctl get_param ${shellQuote(name)}`)
     expect(direct.stderr.length).toBeGreaterThan(250)

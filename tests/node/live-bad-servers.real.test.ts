@@ -1,6 +1,6 @@
 /**
- * Servers that are not what a console expects, each beside one that is: what the card says of it, at which step and with what to do,
- * while the other is sampled. All over real SSH.
+ * Servers that a console does not expect, each beside a good one: the card names the failed step and the remedy, while the good
+ * one is sampled. All over real SSH.
  */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { appendFileSync } from 'node:fs'
@@ -17,7 +17,13 @@ import { liveConsole, type LiveConsole } from './live-console.ts'
 
 const LIMITS_HERE = { ...LIMITS, connectMs: 3000, handshakeMs: 2000, keepaliveMs: 1000 }
 const policy = (name: string, arg = ''): PolicyStatus => ({
-  ...{ queue: 'reg', name, arg, state: 'started', fallback: name === 'fifo', queued: 0, active: 0 },
+  queue: 'reg',
+  name,
+  arg,
+  state: 'started',
+  fallback: name === 'fifo',
+  queued: 0,
+  active: 0,
 })
 const OSS: StandInOptions = {
   devices: '  1 UP ost OSS OSS_uuid 2\n  2 UP obdfilter bad-OST0000 bad-OST0000_UUID 5\n',
@@ -54,7 +60,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     appendFileSync(lab.knownHosts, s.sshd.knownLines())
     return { port: s.sshd.port, identity: s.key }
   }
-  /** A socket that does with whoever connects what it is told. */
+  /** A socket with scripted behaviour for each connection. */
   const listening = async (on: (socket: Socket) => void): Promise<Bad> => {
     const sockets = new Set<Socket>()
     const server: Server = createServer((s) => {
@@ -71,9 +77,16 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
   const connect = async (bad: Bad): Promise<LiveConsole> => {
     const server = { host: '127.0.0.1', user: me, identity: lab.identity, jump: null, roles: [] }
     live = await liveConsole({
-      ...{ knownHosts: lab.knownHosts, limits: LIMITS_HERE },
+      knownHosts: lab.knownHosts,
+      limits: LIMITS_HERE,
       cluster: {
-        ...{ name: 'mixed', env: 'DEV', safeMode: 'review', allowRoot: true, intervalMs: 500, maxRate: 100, off: [] },
+        name: 'mixed',
+        env: 'DEV',
+        safeMode: 'review',
+        allowRoot: true,
+        intervalMs: 500,
+        maxRate: 100,
+        off: [],
         servers: [
           { ...server, name: 'good', port: lab.node('oss01').port },
           { ...server, name: 'bad', ...bad },
@@ -84,7 +97,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     await live.client.clusters.show({ name: live.name })
     return live
   }
-  /** The card of the bad server once it says so, and the good one sampled on. */
+  /** Card of the bad server once it reports the fault, while the good one is sampled. */
   const told = async (bad: Bad, fits: (s: ServerCard) => boolean): Promise<ServerCard> => {
     const console = await connect(bad)
     const card = await console.card((c) => c.onScreen && fits(c.servers[1] as ServerCard))
@@ -159,7 +172,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
     })
   })
 
-  it('one whose clock is off, of a release nobody knows: shown, read, and never written to', async () => {
+  it('one with a wrong clock and an unknown release: shown, read, and never written to', async () => {
     const params = { ...OSS.params, version: 'version=3.x-next\n' }
     const late = await standIn({ ...OSS, params, programs: { date: 'echo 1000000000.500000000' } })
     const card = await told(late, (s) => step(s, 'clock')?.state === 'watch')
@@ -205,7 +218,7 @@ describe.skipIf(noSshd !== '')('a cluster of a good server and', () => {
             .join(),
         { timeout: 15_000 },
       )
-      .toMatch(/rules? of others and TBF are gone from ost_io/)
+      .toMatch(/rules? not managed by Sluice and TBF are gone from ost_io/)
     await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_policies='tbf jobid'")
   })
 })

@@ -7,16 +7,21 @@ import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** A console with the lab's cluster, as a user would have it: written down, nothing connected. */
+/** Console with the lab's cluster configured, nothing connected. */
 async function consoleOf(lab: Lab, trusts = true) {
   const dataDir = tempFolder()
   const read = readClusters(lab.clusterFile)
   if (!read.ok) throw new Error(read.error.why)
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: ':memory:', dataDir, paced: false },
+    shell: 'terminal',
+    historyFile: ':memory:',
+    dataDir,
+    paced: false,
     clusters: read.value,
     ssh: {
-      ...{ home: dataDir, configFile: null, agentSocket: '' },
+      home: dataDir,
+      configFile: null,
+      agentSocket: '',
       knownHosts: trusts ? [{ path: lab.knownHosts, isRequired: true }] : [],
     },
   })
@@ -30,7 +35,7 @@ let streams = 0
 
 type Client = Awaited<ReturnType<typeof consoleOf>>['client']
 
-/** The first frame of connections that fits. */
+/** First frame of connections that matches. */
 async function until(
   client: Client,
   fits: (card: ClusterCard, frame: ConnectionsFrame) => boolean,
@@ -154,7 +159,7 @@ describe.skipIf(noSshd !== '')('a live cluster', () => {
     const found = second.find((e) => e.kind === 'found')?.server
     expect(found).toMatchObject({ roles: ['oss'], timers: 'systemd', sudo: { kind: 'root' } })
     expect(found?.targets.length).toBeGreaterThan(0)
-    // Every command of the list was on it before it ran.
+    // Every command was listed before it ran.
     const seen = second.flatMap((e) => (e.kind === 'steps' ? e.steps.filter((s) => s.state === 'now') : []))
     expect(seen.filter((s) => s.command === '')).toEqual([])
     await client.clusters.save({ cluster: clusterInput.parse({ name: 'added', env: 'STAGE', servers: [server] }) })

@@ -1,4 +1,4 @@
-/** A rule committed over SSH to three servers, of which one fails in the middle: what is said is what the server holds. */
+/** Commit of a rule over SSH to three servers, one of which fails in the middle: the report matches the state of the server. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -9,11 +9,15 @@ import { endsOf, liveConsole, type LiveConsole } from './live-console.ts'
 
 const HOSTS = ['oss01', 'oss02', 'oss03'] as const
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
-/** A server that is silent is noticed in four seconds. */
+/** A silent server is detected in four seconds. */
 const LIMITS_HERE = { ...LIMITS, keepaliveMs: 1000, backoff: { baseMs: 100, mostMs: 400 }, stableMs: 1000 }
 
 const SCENARIO = [
-  ...['title: Three', 'cluster: three', 'clients: { count: 2 }', 'control: { max_rate: 200, mode: observe }', 'oss:'],
+  'title: Three',
+  'cluster: three',
+  'clients: { count: 2 }',
+  'control: { max_rate: 200, mode: observe }',
+  'oss:',
   ...HOSTS.map((h, i) => `  - { name: ${h}, osts: [{ name: three-OST000${i}, disk: { bandwidth_mb_s: 1000 } }] }`),
   'jobs:',
   '  - { id: "1.hog.u1", clients: [1], op: write, size_kib: 64, total_rpcs: 4, pattern: { kind: continuous } }',
@@ -21,8 +25,7 @@ const SCENARIO = [
 ].join('\n')
 
 /**
- * Holds the start of the rule on oss02, before it is carried out or after, as long as the test wants.
- * What is behind it on PATH is the stand-in.
+ * Delays the start of the rule on oss02, before or after it is executed, as long as the test needs. Next on PATH is the stand-in.
  */
 const HELD = [
   'PATH=${PATH#*:}',
@@ -64,20 +67,20 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     await live.card((c) => c.state === 'connected')
     await live.enforce()
   }
-  /** Whether the rule stands on a server, and its timers: past SSH. */
+  /** Actual presence of the rule on a server, and its timers, bypassing SSH. */
   const truth = async (host: string): Promise<[boolean, number]> => {
     return [/^cap /m.test(await lab.rules(host)), (await lab.timers(host)).length]
   }
   const stateOf = (host: string): string | undefined =>
     live
-      .desk()
+      .ruleService()
       .changes.find((c) => c.nodes.some((n) => n.host === host && c.title === 'start cap'))
       ?.nodes.find((n) => n.host === host)?.state
   const undo = async (): Promise<string[]> => {
     await live.client.rules.undo({
       changeId:
         live
-          .desk()
+          .ruleService()
           .changesOf('ost_io')
           .find((c) => c.title === 'start cap')?.id ?? '',
     })
@@ -100,7 +103,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     rmSync(file(at))
     expect(await sent).toEqual(['oss01 done', 'oss02 unknown', 'oss03 done'])
     for (const host of ['oss01', 'oss03']) expect(await truth(host)).toEqual([true, 1])
-    // Whatever stands where nobody can look has its timer.
+    // A rule on an unreachable server has its timer.
     const [stands, timers] = await truth('oss02')
     expect(timers).toBe(1)
     if (!fault.startsWith('hangs')) expect([stands]).toEqual([at === 'after'])
@@ -120,7 +123,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
       await lab.exec('oss02', "lctl set_param ost.OSS.ost_io.nrs_policies='tbf jobid'")
       const policy = (): string | undefined =>
         live
-          .desk()
+          .ruleService()
           .servers('ost_io')
           .find((s) => s.server === 'oss02')?.tbf.reg
       await expect.poll(policy, waits).toBe('jobid')
@@ -129,7 +132,7 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     expect(back).toEqual(expect.arrayContaining(['oss01 done', 'oss03 done']))
     expect(back.filter((end) => !end.endsWith(' done'))).toEqual([])
     for (const host of HOSTS) expect((await truth(host))[0]).toBe(false)
-    // A timer of a server that was not sure may stay: it stops what is gone.
+    // A timer on a server with unknown outcome may remain: it stops what no longer exists.
     for (const host of ['oss01', 'oss03']) expect(await truth(host)).toEqual([false, 0])
   })
 
@@ -155,6 +158,6 @@ describe.skipIf(noSshd !== '')('a rule for three servers over SSH', () => {
     await expect
       .poll(async () => (await live.staged()).changes.find((c) => c.title === 'start cap'), waits)
       .toMatchObject({ undone: true, pending: [] })
-    expect(endsOf(live.desk().changes[0]?.nodes ?? [])).toEqual(HOSTS.map((h) => `${h} done`))
+    expect(endsOf(live.ruleService().changes[0]?.nodes ?? [])).toEqual(HOSTS.map((h) => `${h} done`))
   })
 })

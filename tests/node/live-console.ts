@@ -1,4 +1,4 @@
-/** For tests: a console with a cluster over SSH, as a user would have it, and what it says of its servers. */
+/** Console with a cluster over SSH for tests, and its report of the servers. */
 import { createRouterClient } from '@orpc/server'
 import { clusterInput, type ClusterCard, type ClusterInput } from '#core/api/clusters.ts'
 import { readClusters } from '#electron/cluster/live/cluster-file.ts'
@@ -9,7 +9,7 @@ import type { SshLimits } from '#electron/ssh/limits.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export interface LiveConsoleOptions {
-  /** A file of one cluster, or the cluster itself. */
+  /** File of one cluster, or the cluster itself. */
   readonly cluster: string | ClusterInput
   readonly knownHosts: string
   readonly dataDir?: string
@@ -17,7 +17,7 @@ export interface LiveConsoleOptions {
   readonly around?: Shell
 }
 
-/** A cluster whose file is read, and nothing connected. */
+/** Console whose cluster file is read, and nothing connected. */
 export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(), limits, around }: LiveConsoleOptions) {
   const read =
     typeof cluster === 'string'
@@ -27,9 +27,17 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
   const [input] = read.value
   if (!input) throw new Error('the file has no cluster')
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: ':memory:', dataDir, paced: false, clusters: [input], around },
+    shell: 'terminal',
+    historyFile: ':memory:',
+    dataDir,
+    paced: false,
+    clusters: [input],
+    around,
     ssh: {
-      ...{ home: dataDir, configFile: null, agentSocket: '', limits },
+      home: dataDir,
+      configFile: null,
+      agentSocket: '',
+      limits,
       knownHosts: [{ path: knownHosts, isRequired: true }],
     },
   })
@@ -39,7 +47,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
   const { name } = input
   let streams = 0
 
-  /** The first card of the cluster that fits. */
+  /** First card of the cluster that matches. */
   async function card(fits: (card: ClusterCard) => boolean, waitMs = 25_000): Promise<ClusterCard> {
     const stream = `c${++streams}`
     let last: ClusterCard | undefined
@@ -64,7 +72,7 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     )
   }
 
-  /** Connects, shows it, and waits for `samples` of them. */
+  /** Connects, opens it, and waits for `samples` samples. */
   async function show(samples = 2): Promise<void> {
     await client.clusters.connect({ name })
     await client.clusters.show({ name })
@@ -72,18 +80,25 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     while (host.monitor.sample < samples) await new Promise((done) => setTimeout(done, 50))
   }
 
-  /** Unlocks it and enters enforce, under a controller that has nothing to say. */
+  /** Unlocks it and enters enforce, under a controller without decisions. */
   async function enforce(): Promise<void> {
     await client.source.setController({ controller: 'none' })
     await client.source.unlock({ typed: name })
     await client.source.setMode({ mode: 'enforce' })
   }
 
-  const desk = () => host.onScreen.console.ruleService
+  const ruleService = () => host.onScreen.console.ruleService
 
   return {
-    ...{ host, client, name, dataDir, card, show, enforce, desk },
-    /** The newest frame of the staged changes. */
+    host,
+    client,
+    name,
+    dataDir,
+    card,
+    show,
+    enforce,
+    ruleService,
+    /** Latest frame of the staged changes. */
     staged: async () => {
       const frames = await client.views.staged({ stream: `s${++streams}`, service: 'ost_io' })
       for await (const f of frames) return f
@@ -92,13 +107,14 @@ export async function liveConsole({ cluster, knownHosts, dataDir = tempFolder(),
     /** Stages a value of nrs_tbf_rule. */
     stage: (value: string, expiresS: number | null) =>
       client.rules.stage({
-        ...{ service: 'ost_io', form: formOfValue(value) },
+        service: 'ost_io',
+        form: formOfValue(value),
         terms: { expiresS, reason: 'ticket 7' },
       }),
-    /** Sends what is staged, after its review; the first server is watched for `canaryS`. @returns end states, `oss01 done` */
+    /** Sends the staged changes after review; the canary is watched for `canaryS`. @returns end states, `oss01 done` */
     commit: async (canaryS = 0): Promise<string[]> => {
-      const { planId } = desk().plan('ost_io')
-      const sent = await desk().commit('ost_io', planId, desk().typedTarget('ost_io'), { canaryS })
+      const { planId } = ruleService().plan('ost_io')
+      const sent = await ruleService().commit('ost_io', planId, ruleService().typedTarget('ost_io'), { canaryS })
       return sent.ok ? endsOf(sent.value.nodes) : [`${sent.error.code}: ${sent.error.why}`]
     },
     close: () => host.close(),

@@ -1,4 +1,4 @@
-/** Rules of ours end by the server's own timer, whatever becomes of the console; and nothing else of ours stays on a server. */
+/** Rules of Sluice end by the server's own timer, regardless of the console; and nothing else of Sluice remains on a server. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -11,10 +11,10 @@ import { liveConsole, type LiveConsole } from './live-console.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const LAUNCHER = join(import.meta.dirname, '../../electron/cli/sluice.mjs')
-/** A detached timer sleeps by the sleep that the server has: this one makes a minute of twenty seconds, ten of which plans are only shown. */
+/** A detached timer uses the server's sleep: this one turns a minute into twenty seconds, ten of which plans are only shown. */
 const QUICK_SLEEP = 'case $1 in *[!0-9]*) exec /bin/sleep "$1" ;; esac; exec /bin/sleep $(($1 / 3))'
 
-/** A lease holds for a minute, and not every timer can be made to run faster. */
+/** A lease lasts a minute, and not every timer can be accelerated. */
 const waits = { timeout: 100_000, interval: 100 }
 
 describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell', 'systemd'] as const)(
@@ -25,7 +25,9 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
     let live: LiveConsole | undefined
     beforeAll(async () => {
       lab = await startLab({
-        ...{ timers, servers: ['oss01'], programs: { sleep: QUICK_SLEEP } },
+        timers,
+        servers: ['oss01'],
+        programs: { sleep: QUICK_SLEEP },
         env: { HOME: scratch(), TMPDIR: scratch() },
       })
     })
@@ -50,11 +52,22 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
     it('a console that is killed with -9 leaves a pending expiry and nothing else; its rules go with it', async () => {
       const before = await files()
       const args = [
-        ...['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'control', lab.cluster],
-        ...['--controller', 'static', '--mode', 'enforce', '--target', lab.cluster],
+        '--config',
+        lab.clusterFile,
+        '--known-hosts',
+        lab.knownHosts,
+        'control',
+        lab.cluster,
+        '--controller',
+        'static',
+        '--mode',
+        'enforce',
+        '--target',
+        lab.cluster,
       ]
       const child = spawn(process.execPath, [LAUNCHER, ...args], {
-        ...{ stdio: 'ignore', cwd: tempFolder() },
+        stdio: 'ignore',
+        cwd: tempFolder(),
         env: { ...process.env, SLUICE_DATA: tempFolder(), SSH_AUTH_SOCK: '' },
       })
       children.push(child)
@@ -87,7 +100,7 @@ describe.skipIf(noSshd !== '' || !existsSync('/proc/self/environ')).each(['shell
       expect(await timersLeft()).toBe(1)
       expect(await files()).toEqual(before)
       await live.close()
-      // Another machine: nothing is known of it but what stands on the server.
+      // Another machine: it knows only the state on the server.
       live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
       await live.client.clusters.connect({ name: live.name })
       // Detached timers of other tests run on this machine, too.

@@ -1,6 +1,6 @@
 /**
- * Exploits by job id: 10,000 names that users of a cluster might choose, from a server's job_stats over real SSH to the screen, into
- * rules, and out of the shell's tools. Nothing of them is ever run: what would be makes a file.
+ * Exploits by job id: 10,000 names that users of a cluster might choose, from a server's job_stats over real SSH to the screen,
+ * into rules, and out of the command line tools. None is ever executed: executed ones would create a file.
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -19,37 +19,78 @@ const COUNT = 10_000
 /** Short: a job id has 31 bytes. */
 const CANARY = `/tmp/c${process.pid.toString(36)}`
 const PIECES = [
-  ...[`$(>${CANARY})`, `\`>${CANARY}\``, `';>${CANARY};'`, `";>${CANARY};"`, `\n>${CANARY}\n`, `|tee ${CANARY}`],
-  ...["'", '"', '\\', '$IFS', '${x}', '&', ';', '*', '?', '~', '#', '!', '-n', '--', '%s', '%n', ' ', '\t', '\n', '\r'],
-  ...[
-    '\x1b[2J',
-    '\x1b]0;x\x07',
-    '\x9b31m',
-    '\x7f',
-    '\x01',
-    '\b',
-    '<b>',
-    '<img src=x onerror=alert(1)>',
-    '&lt;',
-    '{{x}}',
-  ],
+  `$(>${CANARY})`,
+  `\`>${CANARY}\``,
+  `';>${CANARY};'`,
+  `";>${CANARY};"`,
+  `\n>${CANARY}\n`,
+  `|tee ${CANARY}`,
+  "'",
+  '"',
+  '\\',
+  '$IFS',
+  '${x}',
+  '&',
+  ';',
+  '*',
+  '?',
+  '~',
+  '#',
+  '!',
+  '-n',
+  '--',
+  '%s',
+  '%n',
+  ' ',
+  '\t',
+  '\n',
+  '\r',
+  '\x1b[2J',
+  '\x1b]0;x\x07',
+  '\x9b31m',
+  '\x7f',
+  '\x01',
+  '\b',
+  '<b>',
+  '<img src=x onerror=alert(1)>',
+  '&lt;',
+  '{{x}}',
   // U+202E and U+2066, in bytes.
-  ...[
-    '\xe2\x80\xae',
-    '\xe2\x81\xa6',
-    '\xe9',
-    '\xff',
-    '\xc3',
-    '\xc0\xaf',
-    '=cmd|x!A1',
-    '+1',
-    '-1',
-    '@SUM(1)',
-    '..',
-    '../',
-  ],
-  ...['@', ':', ',', '{', '}', '[', ']', '(', ')', '}&nid={*', '} rate=9', 'job_id:', '- job_id: x', '...', '---', '|'],
-  ...['constructor', '__proto__', 'default', '0', '1e9', 'null', 'true'],
+  '\xe2\x80\xae',
+  '\xe2\x81\xa6',
+  '\xe9',
+  '\xff',
+  '\xc3',
+  '\xc0\xaf',
+  '=cmd|x!A1',
+  '+1',
+  '-1',
+  '@SUM(1)',
+  '..',
+  '../',
+  '@',
+  ':',
+  ',',
+  '{',
+  '}',
+  '[',
+  ']',
+  '(',
+  ')',
+  '}&nid={*',
+  '} rate=9',
+  'job_id:',
+  '- job_id: x',
+  '...',
+  '---',
+  '|',
+  'constructor',
+  '__proto__',
+  'default',
+  '0',
+  '1e9',
+  'null',
+  'true',
 ] as const
 
 /** Distinct, 1 to 31 bytes, no NUL. */
@@ -71,7 +112,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
   let lab: StillLab
   let live: LiveConsole
   beforeAll(async () => {
-    // Seldom asked: what is tried here costs the host much already.
+    // Sampled rarely: these tests already load the host heavily.
     lab = await startStillLab({ servers: 1, jobs: COUNT, ids, moves: true, settings: { interval_ms: 4000 } })
     live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
     await live.show(3)
@@ -102,14 +143,17 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
     )
     const argv = (command: string): string[] =>
       execFileSync('/bin/sh', {
-        ...{ input: Buffer.from(command, 'latin1'), encoding: 'latin1', env: { PATH: `${bin}:/usr/bin:/bin` } },
+        input: Buffer.from(command, 'latin1'),
+        encoding: 'latin1',
+        env: { PATH: `${bin}:/usr/bin:/bin` },
       })
         .split('\0')
         .slice(0, -1)
-    let [taken, refused] = [0, 0]
-    // Of a first try that was late.
+    let taken = 0
+    let refused = 0
+    // From a first attempt that was late.
     await live.client.rules.unstage({ service: 'ost_io', id: null })
-    // Every draft is tried against all jobs: each piece alone, and some of their compounds.
+    // Every draft is tried against all jobs: each part alone, and some of their combinations.
     for (const [i, id] of ids.entries()) {
       if (i >= PIECES.length && i % 500 > 0) continue
       const value = `reg start sl_${i} jobid={${id}} rate=5`
@@ -124,7 +168,7 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
       }
       taken++
       await live.client.rules.stage({ service: 'ost_io', form, terms: { expiresS: 600, reason: id } })
-      // On a busy machine so many jobs may make the server late; a plan has the servers that answer.
+      // On a busy machine so many jobs may delay the server; a plan has the servers that answer.
       await expect
         .poll(async () => (await live.staged()).review?.nodes.length, { timeout: 60_000, interval: 250 })
         .toBe(1)
@@ -141,15 +185,18 @@ describe.skipIf(noSshd !== '')('10,000 hostile job ids', () => {
   it.each([{ flags: [] }, { flags: ['--json'] }])(
     'reach no terminal as they are: sluice watch $flags',
     async ({ flags }) => {
-      // Two consoles at 10,000 jobs are more than this is about.
+      // Two consoles at 10,000 jobs would exceed the purpose of this test.
       await live.client.clusters.disconnect({ name: live.name })
       const args = ['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, 'watch', 'still', '--for', '10']
       const env = { ...process.env, SLUICE_DATA: tempFolder(), SSH_AUTH_SOCK: '' }
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [LAUNCHER, ...args, ...flags], {
-        ...{ env, cwd: tempFolder(), encoding: 'latin1', maxBuffer: 1 << 26 },
+        env,
+        cwd: tempFolder(),
+        encoding: 'latin1',
+        maxBuffer: 1 << 26,
       })
       expect(stdout.split('\n').length).toBeGreaterThan(flags.length > 0 ? 1 : 20)
-      // The screen's own codes, where it draws a table.
+      // Control codes of the command's own table.
       expect(`${stdout}${stderr}`.replace(/^\x1b\[H\x1b\[2?J/gm, '')).toMatch(/^[\n\x20-\x7e]*$/)
       expect(existsSync(CANARY)).toBe(false)
     },

@@ -1,8 +1,8 @@
-/** A cluster whose servers are logged into as root: nothing is written until that is allowed, and what is there can be removed. */
+/** A cluster with root logins: nothing is written until that is allowed, and existing rules can be removed. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { liveConsole, type LiveConsole } from './live-console.ts'
@@ -23,7 +23,7 @@ describe.skipIf(noSshd !== '')('a login as root', { timeout: 120_000 }, () => {
   afterAll(async () => lab?.stop())
 
   const sluice = (data: string, file: string, ...words: string[]): Promise<Ended> =>
-    sluiceHere(['--config', file, '--known-hosts', lab.knownHosts, ...words], { SLUICE_DATA: data, SSH_AUTH_SOCK: '' })
+    runSluice(['--config', file, '--known-hosts', lab.knownHosts, ...words], { SLUICE_DATA: data, SSH_AUTH_SOCK: '' })
   const rule = (): string => {
     const path = join(tempFolder(), 'desired.yaml')
     writeFileSync(path, 'rules:\n  - { match: "jobid={4690.python.u1021}", rate: 300, name: sl_hog }\n')
@@ -50,7 +50,7 @@ describe.skipIf(noSshd !== '')('a login as root', { timeout: 120_000 }, () => {
       expect(ended.stderr).toContain('allow_root: true')
     }
     expect(await lab.rules('oss01')).not.toMatch(/^(?:sl|st)_/m)
-    // What is there can be removed all the same.
+    // Existing rules can still be removed.
     await lab.exec('oss01', "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start st_0123456789 jobid={x} rate=9'")
     const cleaned = await sluice(data, lab.clusterFile, 'rules', 'clean', lab.cluster, '--json')
     expect([cleaned.code, await lab.rules('oss01')]).toEqual([0, expect.not.stringContaining('st_')])
@@ -84,7 +84,7 @@ describe.skipIf(noSshd !== '')('a login as root', { timeout: 120_000 }, () => {
     await live.close()
     live = undefined
     const path = join(tempFolder(), 'audit.jsonl')
-    await sluiceHere(['audit', 'export', '-o', path], { SLUICE_DATA: dataDir })
+    await runSluice(['audit', 'export', '-o', path], { SLUICE_DATA: dataDir })
     const record = readFileSync(path, 'utf8')
     expect(record).toContain('root login may write')
     expect(record).toContain('root login may not write')

@@ -1,4 +1,4 @@
-/** A safe mode that is changed while a controller enforces: its rules go, and nothing is written after it. */
+/** A safe mode that is changed while a controller enforces: its rules are removed, and nothing is written afterwards. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { noSshd } from '../kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'

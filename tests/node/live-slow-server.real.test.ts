@@ -1,14 +1,14 @@
-/** A server that is connected and whose readings take longer than a sample waits: a command that looks once waits for it. */
+/** A connected server whose readings take longer than a sample waits: one-shot commands wait for it. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
 import { startLab, type Lab } from '../lab/lab.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const HOSTS = ['oss01', 'oss02'] as const
-/** Rules of oss02 are read in two sampling periods. */
+/** Rules of oss02 take two sampling periods to read. */
 const SLOW = [
   'PATH=${PATH#*:}',
   'case "$*" in get_param*nrs_tbf_rule*) [ "$(hostname)" != oss02 ] || sleep 2 ;; esac',
@@ -24,7 +24,7 @@ describe.skipIf(noSshd !== '')('a server that is slow', () => {
   afterAll(async () => lab?.stop())
 
   const sluice = (...words: string[]): Promise<Ended> =>
-    sluiceHere(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words, '--json'], {
+    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words, '--json'], {
       SLUICE_DATA: data,
       SSH_AUTH_SOCK: '',
     })

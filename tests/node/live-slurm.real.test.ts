@@ -1,4 +1,4 @@
-/** Debian's own Slurm: what its squeue and its scontrol print, read by the console, alone and over SSH. */
+/** Debian's own Slurm: output of its squeue and scontrol, parsed by the console, locally and over SSH. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { SYSTEM_PATH } from '../lab/lab-files.ts'
 import { noSlurm, startSlurm, type RealSlurm } from '../lab/slurm.ts'
 import { liveConsole } from './live-console.ts'
 
-/** A user may call a job so. */
+/** A job name that a user may choose. */
 const EVIL = "a|b $(reboot) UserId=root(0) Account=vip NumNodes=9 '\x1b[31m"
 
 describe.skipIf(noSlurm !== '')('a real Slurm', () => {
@@ -56,9 +56,16 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
       writeFileSync(
         scenario,
         [
-          ...['title: Slurm', 'cluster: slurm', 'clients: { count: 2 }', 'control: { max_rate: 100, mode: observe }'],
+          'title: Slurm',
+          'cluster: slurm',
+          'clients: { count: 2 }',
+          'control: { max_rate: 100, mode: observe }',
           'oss: [{ name: oss01, osts: [{ name: s-OST0000, disk: { bandwidth_mb_s: 1000 } }] }]',
-          ...['jobs:', job(`${wide}.wide.u0`), job(`${evil}.a.u0`), job('999999.gone.u0'), job('cron.u0')],
+          'jobs:',
+          job(`${wide}.wide.u0`),
+          job(`${evil}.a.u0`),
+          job('999999.gone.u0'),
+          job('cron.u0'),
         ].join('\n'),
       )
       lab = await startLab({ scenario, servers: ['oss01'] })
@@ -79,15 +86,13 @@ describe.skipIf(noSlurm !== '')('a real Slurm', () => {
       const live = await liveConsole({
         knownHosts: lab.knownHosts,
         cluster: {
-          ...{
-            name: 'slurm',
-            env: 'DEV',
-            safeMode: 'read-only',
-            allowRoot: false,
-            intervalMs: 1000,
-            maxRate: 100,
-            off: [],
-          },
+          name: 'slurm',
+          env: 'DEV',
+          safeMode: 'read-only',
+          allowRoot: false,
+          intervalMs: 1000,
+          maxRate: 100,
+          off: [],
           servers: [
             { ...server, name: 'oss01', port: lab.node('oss01').port, roles: [] },
             { ...server, name: 'login1', port: scheduler.port, roles: [] },

@@ -1,6 +1,6 @@
 /**
- * The states that a window draws when something is wrong, as the host really tells them over a broken cluster of real sshds: the frames
- * of the contract, and nothing past them. tests/e2e/states plays the same frames to the window.
+ * States that a window draws for faults, as the host reports them over a broken cluster of real sshds: the frames of the contract,
+ * and nothing else. tests/e2e/states plays the same frames to the window.
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ import type { JobsFrame, OverviewFrame, StatusFrame } from '#core/api/frames.ts'
 import type { CommitProgress } from '#core/api/rule-edits.ts'
 import { LIMITS } from '#electron/ssh/limits.ts'
 import { noSshd, scratch } from '../kits/electron/ssh/sshd.ts'
-import { firstObstacle, isPermission, refusedCommand } from '../../renderer/views/connections/check-words.ts'
-import { noJobsFace } from '../../renderer/views/jobs/no-jobs-face.ts'
+import { firstObstacle, isPermission, refusedCommand } from '../../renderer/views/connections/check-steps.ts'
+import { noJobsState } from '../../renderer/views/jobs/no-jobs-model.ts'
 import { startLab, type Lab, type LabOptions } from '../lab/lab.ts'
 import { endsOf, liveConsole, type LiveConsole } from './live-console.ts'
 
 const OSS = Array.from({ length: 12 }, (_, i) => `oss${String(i + 1).padStart(2, '0')}`)
 const INTERVAL_MS = 1000
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
-/** A server that is off is tried again soon; one that hangs is given the time of everyday. */
+/** A server that is off is retried soon; one that hangs has the normal timeouts. */
 const LIMITS_HERE = { ...LIMITS, connectMs: 3000, backoff: { baseMs: 400, mostMs: 1600 } }
 const waits = { timeout: 60_000, interval: 100 }
 
@@ -31,14 +31,21 @@ const scenario = (hosts: readonly string[], job: string): string => {
   writeFileSync(
     file,
     [
-      ...['title: States', 'cluster: states', 'clients: { count: 2 }', 'control: { max_rate: 200, mode: observe }'],
-      ...['oss:', ...osts, 'jobs:', `  - { id: "1.hog.u1", clients: [1], op: write, size_kib: 1024, ${job} }`, ''],
+      'title: States',
+      'cluster: states',
+      'clients: { count: 2 }',
+      'control: { max_rate: 200, mode: observe }',
+      'oss:',
+      ...osts,
+      'jobs:',
+      `  - { id: "1.hog.u1", clients: [1], op: write, size_kib: 1024, ${job} }`,
+      '',
     ].join('\n'),
   )
   return file
 }
 
-/** What a window that shows the cluster is told now. */
+/** Frames for a window that shows the cluster. */
 interface Told {
   readonly status: StatusFrame
   readonly overview: OverviewFrame
@@ -63,7 +70,7 @@ async function told(live: LiveConsole): Promise<Told> {
 }
 const card = (live: LiveConsole): Promise<ClusterCard> => live.card(() => true)
 
-/** Every frame of the commit that is begun next, to its end. */
+/** Collects every frame of the next commit, to its end. */
 async function watchCommit({ client }: LiveConsole): Promise<CommitProgress[]> {
   const stream = `w${++streams}`
   const seen: CommitProgress[] = []
@@ -76,7 +83,7 @@ async function watchCommit({ client }: LiveConsole): Promise<CommitProgress[]> {
   return seen
 }
 
-/** lctl of a server that refuses the rule while a file is there; what is behind it on PATH is the stand-in. */
+/** lctl of a server that refuses the rule while a file exists; next on PATH is the stand-in. */
 const refusesCap = (host: string, file: string): string =>
   [
     'PATH=${PATH#*:}',
@@ -118,7 +125,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     await live.card((c) => c.state === 'connected')
     await live.enforce()
   })
-  // Whatever a step came to, the next one begins with servers that are on.
+  // After any result of a step, the next one begins with all servers on.
   afterEach(async () => {
     rmSync(refusing, { force: true })
     for (const h of OSS) lab.resume(h)
@@ -140,13 +147,13 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     expect(nodes.map((n) => n.host)).toEqual(OSS)
     const refused = nodes.find((n) => n.host === 'oss07')
     expect(refused).toMatchObject({ state: 'rolled back', detail: expect.stringMatching(/resource busy/) as string })
-    // How many had begun by then is a matter of their speed; each of the others has all of it, or nothing was sent.
+    // The number that had begun by then depends on their speed; each of the others has all of it, or nothing was sent.
     const others = nodes.filter((n) => n !== refused)
     expect(others.filter((n) => n.state !== 'done' && n.state !== 'not sent')).toEqual([])
     const done = others.filter((n) => n.state === 'done').map((n) => n.host)
     expect(done[0]).toBe('oss01')
     expect(await rulesAt(lab, OSS)).toEqual(OSS.map((h) => done.includes(h)))
-    // The first server is watched alone before any other gets something; then all ends are those of the answer.
+    // The canary is watched before any other server is written; then the final states are those of the answer.
     const frames = await progress
     const watched = frames.find((f) => f.watch !== null)
     expect(watched?.watch?.host).toBe('oss01')
@@ -155,10 +162,10 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     expect(frames.at(-1)).toMatchObject({ planId, isOver: true, isCancelled: false })
     const after = await live.staged()
     expect(after.changes[0]).toMatchObject({ id: changeId, undone: false, nodes })
-    // What is left of it stays staged, for the servers that lack it.
+    // The remainder stays staged, for the servers that lack it.
     expect(after.items).toMatchObject([{ rule: 'cap', servers: OSS.length - done.length }])
     await live.client.rules.undo({ changeId })
-    // What a server has is known with its next sample; then the way back is of those that have the change, and no other.
+    // The next sample shows the state of a server; then the revert covers the servers that have the change, and no other.
     const wayBack = async () =>
       (await live.staged()).items.map(({ rule, verb, servers }) => `${verb} ${rule} ${servers}`)
     await expect.poll(wayBack, waits).toEqual([`stop cap ${done.length}`])
@@ -169,7 +176,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
 
   it('partial: who is missing and why, totals of the others as lower bounds, and when it is tried again', async () => {
     kill('oss11')
-    // A server that answers late is a gap of one sample, too: it is over when the one that is off is the only one.
+    // A server that answers late is a gap of one sample, too: it is over when only the one that is off is missing.
     const gaps = async () => {
       const now = await told(live)
       const { node, rpcs } = now.overview.targets
@@ -203,11 +210,11 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     const silent = await told(live)
     expect(silent.status.nodes.missing.map((m) => m.host)).toEqual(OSS)
     for (const { reason } of silent.status.nodes.missing) expect(reason).toMatch(/^no answer for \d+ s$/)
-    // Gaps go on where the time goes; what is shown is of the last sample that had an answer, and says so.
+    // Gaps continue with time; the display shows the last sample that had an answer, and reports it.
     expect(live.host.monitor.sample).toBeGreaterThan(silent.status.sample)
     expect(silent.status.atMs).toBe(old.status.atMs)
     expect(silent.overview.tiles).toEqual(old.overview.tiles)
-    // Their connections stand: nobody tries anew.
+    // Their connections are still open: no reconnects.
     expect((await card(live)).servers.map((s) => s.state)).toEqual(OSS.map(() => 'connected'))
     for (const h of OSS) lab.resume(h)
     await live.card((c) => c.state === 'connected')
@@ -221,7 +228,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     await expect.poll(async () => (await statusOf(live)).nextExpiry?.running, waits).toBe(12)
     const before = await told(live)
     for (const h of OSS) kill(h)
-    // Attempts are counted, and the pause between them stays within what is told.
+    // Attempts are counted, and the pause between them stays within the reported one.
     const isTriedAgain = (s: ServerCard): boolean => s.state === 'lost' && (s.retry?.attempt ?? 0) >= 3
     const lost = await live.card((c) => c.servers.every((s) => s.state !== 'connected') && c.servers.some(isTriedAgain))
     const server = lost.servers.find(isTriedAgain)
@@ -238,7 +245,7 @@ describe.skipIf(noSshd !== '')('of twelve OSSes the host tells', () => {
     expect(now.status.source.kind).toBe('LIVE')
     expect(now.status.atMs).toBeGreaterThanOrEqual(before.status.atMs ?? Infinity)
     expect(tile(now, 'write')?.value).toBeGreaterThan(0)
-    // Nobody hears of the change, and the servers keep what they have.
+    // The change reaches no server, and the servers keep their rules.
     const { review } = await live.staged()
     expect(review?.refused?.code).toBe('SERVER_MISSING')
     expect(await rulesAt(lab, OSS)).toEqual(OSS.map(() => true))
@@ -297,9 +304,9 @@ describe.skipIf(noSshd !== '')('of two OSSes the host tells', () => {
       expect(step?.detail).toMatch(/^jobid_var=disable /)
       expect(step?.fix).toContain('lctl set_param -P jobid_var=')
     }
-    expect(noJobsFace(found, status.counts.targets)).toMatchObject({
+    expect(noJobsState(found, status.counts.targets)).toMatchObject({
       cause: 'disable',
-      hosts: 'oss01, oss02 say so.',
+      hosts: 'Reported by oss01, oss02.',
       command: 'lctl set_param -P jobid_var=SLURM_JOB_ID',
     })
     expect(found.notices.filter((n) => n.what.includes('jobid_var=disable'))).toHaveLength(2)

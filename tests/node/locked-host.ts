@@ -1,4 +1,4 @@
-/** A host whose clients contend for the stripes of a file on ccPFS, driven by virtual time. For tests. */
+/** Host whose clients contend for the stripes of a file on ccPFS, driven by virtual time. For tests. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
@@ -11,15 +11,20 @@ export const EPOCH_S = 1_767_225_600
 
 const FILE = { name: 'ckpt.h5', stripes: 4, stripe_kib: 1024, size_mib: 64 }
 const WRITERS = {
-  ...{ job: 'ckpt', file: 'ckpt.h5', clients: [1, 2, 3, 4, 5, 6, 7, 8], processes: 16, readers: 2 },
-  ...{ pattern: 'strided', size_bytes: 47_008, pace: { kind: 'bursts', operations: 6, every_s: 2 } },
+  job: 'ckpt',
+  file: 'ckpt.h5',
+  clients: [1, 2, 3, 4, 5, 6, 7, 8],
+  processes: 16,
+  readers: 2,
+  pattern: 'strided',
+  size_bytes: 47_008,
+  pace: { kind: 'bursts', operations: 6, every_s: 2 },
 }
 
 /**
- * Scenario text: one slow OST that hardly anybody uses, a file of four stripes that fourteen processes write and two
- * read.
+ * Scenario text: one slow OST that is nearly unused, a file of four stripes that fourteen processes write and two read.
  *
- * @param ccpfs  what differs of the section; null: there is none.
+ * @param ccpfs  overrides of the section; null: omitted.
  */
 export const lockedScenario = (ccpfs: object | null = {}): string =>
   JSON.stringify({
@@ -38,7 +43,11 @@ export async function lockedHost(ccpfs: object | null = {}) {
   const scenarioFile = join(tempFolder(), 'locked.yaml')
   writeFileSync(scenarioFile, lockedScenario(ccpfs))
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: ':memory:', paced: false, epochSeconds: EPOCH_S, scenarioFile },
+    shell: 'terminal',
+    historyFile: ':memory:',
+    paced: false,
+    epochSeconds: EPOCH_S,
+    scenarioFile,
   })
   if (!opened.ok) throw new Error(`${opened.error.what}: ${opened.error.why}`)
   const host: Host = opened.value
@@ -48,7 +57,7 @@ export async function lockedHost(ccpfs: object | null = {}) {
     host,
     client,
     run: (toSecond: number): Promise<void> => host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs)),
-    /** The newest frame of the locks view, or that of a sample. */
+    /** Latest frame of the locks view, or that of a sample. */
     async frame(query: Partial<Parameters<typeof client.views.locks>[0]> = {}): Promise<LocksFrame> {
       const stream = await client.views.locks({ stream: `l${++frames}`, windowMs: 60_000, ...query })
       for await (const frame of stream) return frame

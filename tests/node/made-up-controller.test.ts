@@ -1,4 +1,4 @@
-/** A controller that is added to the list of controllers is known wherever controllers are. */
+/** A controller that is added to the registry is known everywhere. */
 import { describe, expect, it, vi } from 'vitest'
 import { controllerName } from '#core/api/frames.ts'
 import { variant } from '#core/api/sandbox.ts'
@@ -7,8 +7,8 @@ import { CONTROLLER_NAMES, isControllerRule } from '#core/controllers/registry.t
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { ModelControl } from '#core/sandbox/control-model.ts'
 import { checkRun } from '#core/sandbox/run-check.ts'
-import { variantWords } from '#core/sandbox/variant-words.ts'
-import { NameBook } from '#core/snapshot/names.ts'
+import { variantSummary } from '#core/sandbox/variant-summary.ts'
+import { NameCollector } from '#core/snapshot/names.ts'
 import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { compareCommand } from '#electron/cli/compare.ts'
 import { controlCommand } from '#electron/cli/control.ts'
@@ -57,7 +57,7 @@ describe('a controller that is added to the list', () => {
   })
 
   it('keeps its prefix in a redacted bundle, and loses its digits', () => {
-    const redactor = makeRedactor(new NameBook(), (_, text) => `${text.length}`.padEnd(24, 'z'))
+    const redactor = makeRedactor(new NameCollector(), (_, text) => `${text.length}`.padEnd(24, 'z'))
     const text = redactor.text(`stop ${NAME} on oss01`)
     expect(text).toMatch(/ev_[0-9a-f]{10}/)
     expect(text).not.toContain(NAME)
@@ -80,7 +80,7 @@ describe('a controller that is added to the list', () => {
     const scenario = scenarioOf(HOG_AND_OTHERS)
     const task = { ...AS_IT_IS, controller: EQUAL }
     expect(checkRun({ index: 0, seed: 1, seconds: 8, sloWaitMs: 100, variant: task })).toMatchObject({ ok: true })
-    expect(variantWords(task, scenario)).toBe('the same rate for every active job, T 300 RPC/s per OST')
+    expect(variantSummary(task, scenario)).toBe('the same rate for every active job, T 300 RPC/s per OST')
     for (const asText of [true, false]) {
       const cluster = new EmulatedCluster(scenario)
       const control = new ModelControl(cluster, task, { thinning: 1, remark: (text) => expect.fail(text), asText })

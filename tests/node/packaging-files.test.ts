@@ -1,4 +1,4 @@
-/** Files that go with the packaging: icons that are drawn from their sources, and a workflow of the shape that is meant. */
+/** Packaging files: icons are rendered from their sources, and the workflow has the intended shape. */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -28,7 +28,7 @@ describe('the icons', () => {
     ).toEqual(readdirSync(fresh).sort())
     for (const size of SIZES) {
       const [kept, drawn] = await Promise.all([folder, fresh].map(async (of) => pixels(png(of, size), size)))
-      // Another processor may round an edge differently; another drawing differs by far more.
+      // Another processor may round an edge differently; another image differs by far more.
       const apart = kept?.reduce((sum, value, i) => sum + Math.abs(value - (drawn?.[i] ?? 0)), 0) ?? Infinity
       expect(apart / (size * size * 4), `${size}`).toBeLessThan(0.5)
     }
@@ -39,7 +39,8 @@ describe('the icons', () => {
     expect([ico.readUInt16LE(0), ico.readUInt16LE(2)]).toEqual([0, 1])
     const inIco = Array.from({ length: ico.readUInt16LE(4) }, (_, i) => {
       const at = 6 + 16 * i
-      const [bytes, from] = [ico.readUInt32LE(at + 8), ico.readUInt32LE(at + 12)]
+      const bytes = ico.readUInt32LE(at + 8)
+      const from = ico.readUInt32LE(at + 12)
       return { size: ico.readUInt8(at) || 256, body: ico.subarray(from, from + bytes) }
     })
     expect(inIco.map(({ size }) => size)).toEqual([16, 24, 32, 48, 64, 128, 256])

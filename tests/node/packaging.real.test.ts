@@ -1,4 +1,4 @@
-/** What an installed Sluice would be made of, as far as that can be known without Electron: the packing is real, its Electron is not. */
+/** Contents of an installed Sluice, as far as they can be tested without Electron: the packing is real, its Electron is not. */
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const notBuilt = existsSync(join(root, 'out/packages/renderer.json')) ? undefine
 const reason = notBuilt ?? (process.platform === 'linux' ? undefined : 'the stand-in of Electron is one for Linux')
 if (reason) console.log(`The suite of the packed program is skipped: ${reason}.`)
 
-/** A program of ours under this Node, away from the checkout. */
+/** Runs a program of Sluice under this Node, away from the checkout. */
 async function report<R>(program: string, app: string, data: string): Promise<R> {
   const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'packed', program), app, data], {
     cwd: data,
@@ -49,9 +49,9 @@ describe('electron-builder.yml', () => {
 
 describe.skipIf(reason)('the packed program', () => {
   let packed: Packed
-  /** What is in the archive: files by their path. */
+  /** Contents of the archive: files by path. */
   let files: string[]
-  /** The archive with its natives, as files. */
+  /** The archive with its native modules, as files. */
   const app = join(tempFolder(), 'app')
   const data = tempFolder()
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(reason)('the packed program', () => {
     const built = globSync(['out/{main,preload,renderer}/**/*', 'resources/{fonts,replay,scenarios}/**/*'], {
       cwd: root,
     })
-    // A desktop that listens nowhere brings no server.
+    // A desktop shell that listens nowhere includes no server.
     const server = join('out', 'main', 'server.js')
     const wanted = built.filter(
       (file) => statSync(join(root, file)).isFile() && !file.endsWith('.map') && file !== server,
@@ -130,12 +130,15 @@ describe.skipIf(reason)('the packed program', () => {
       (f) => !/^(app\.asar|default_app)/.test(f) && f.includes('/'),
     )
     expect(beside.sort()).toEqual([
-      ...['licenses/LICENSE.txt', 'licenses/THIRD-PARTY-LICENSES.txt'],
-      ...['server/sluice-rule', 'sudoers/sluice-read', 'sudoers/sluice-write'],
+      'licenses/LICENSE.txt',
+      'licenses/THIRD-PARTY-LICENSES.txt',
+      'server/sluice-rule',
+      'sudoers/sluice-read',
+      'sudoers/sluice-write',
     ])
     const text = readFileSync(join(resources, 'licenses/THIRD-PARTY-LICENSES.txt'), 'utf8')
     const titles = [...text.matchAll(/^-{100}\n(.+) \((.+)\)\n-{100}\n\n(?=\S)/gm)].map(([, title]) => title)
-    // Of the archive, of the window's own code, and what is no package.
+    // From the archive, from the window's own code, and files that are not packages.
     for (const name of ['better-sqlite3 13.', '@napi-rs/canvas-linux', 'vue-router 5.', 'echarts 6.', 'Inter'])
       expect(titles.filter((title) => title?.startsWith(name))).toHaveLength(1)
     expect(titles).toHaveLength(packed.packages.length + 1)
@@ -168,8 +171,14 @@ describe.skipIf(reason)('the packed program', () => {
     const lines = packed.desktopEntry.split('\n')
     expect(lines).toEqual(
       expect.arrayContaining([
-        ...['[Desktop Entry]', 'Name=Sluice', 'Exec=/opt/Sluice/sluice %U', 'Icon=sluice', 'StartupWMClass=sluice'],
-        ...['Categories=System;Monitor;', 'Terminal=false', 'GenericName=I/O quality of service console'],
+        '[Desktop Entry]',
+        'Name=Sluice',
+        'Exec=/opt/Sluice/sluice %U',
+        'Icon=sluice',
+        'StartupWMClass=sluice',
+        'Categories=System;Monitor;',
+        'Terminal=false',
+        'GenericName=I/O quality of service console',
       ]),
     )
     expect(packed.icons).toEqual([16, 24, 32, 48, 64, 128, 256, 512, 1024])

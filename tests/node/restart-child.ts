@@ -1,4 +1,4 @@
-/** A console in a process of its own, which a test ends with SIGKILL: `restart-child.ts JSON`; does what its input says, line by line. */
+/** Console in a separate process, which a test ends with SIGKILL: `restart-child.ts JSON`; executes its input line by line. */
 import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { LIMITS } from '#electron/ssh/limits.ts'
@@ -21,8 +21,8 @@ say('ready')
 for await (const line of createInterface({ input: process.stdin })) {
   const given = order.parse(JSON.parse(line))
   if (given.do === 'undo') {
-    await live.client.rules.undo({ changeId: live.desk().changes[0]?.id ?? '' })
-    // What is missing is known with the next sample.
+    await live.client.rules.undo({ changeId: live.ruleService().changes[0]?.id ?? '' })
+    // Missing servers are known with the next sample.
     for (let i = 0; i < 100 && live.host.monitor.missing.size === 0; i++) await new Promise((r) => setTimeout(r, 100))
     say((await live.commit()).join(', '))
     continue
@@ -33,7 +33,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     form: formOfValue(rule),
     terms: { expiresS, reason: 'ticket 7', laptopBound },
   })
-  const { planId } = live.desk().plan('ost_io')
-  const sent = await live.desk().commit('ost_io', planId, live.desk().typedTarget('ost_io'), { canaryS: 0 })
+  const { planId } = live.ruleService().plan('ost_io')
+  const sent = await live
+    .ruleService()
+    .commit('ost_io', planId, live.ruleService().typedTarget('ost_io'), { canaryS: 0 })
   say(sent.ok ? endsOf(sent.value.nodes).join(', ') : `${sent.error.code}: ${sent.error.why}`)
 }

@@ -1,4 +1,4 @@
-/** A console that is killed with -9 in every state of a change, over SSH: the one after it settles what was left open. */
+/** A console killed with -9 in every state of a change, over SSH: its successor completes what was left open. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,18 +15,22 @@ const HOSTS = ['oss01', 'oss02'] as const
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 const LIMITS_HERE = { ...LIMITS, keepaliveMs: 1000, backoff: { baseMs: 100, mostMs: 400 }, stableMs: 1000 }
 const CHILD = join(import.meta.dirname, 'restart-child.ts')
-/** A timer of a change whose end was not known stays for half a minute. */
+/** A timer of a change with unknown outcome is kept for half a minute. */
 const waits = { timeout: 45_000, interval: 100 }
 
 const SCENARIO = [
-  ...['title: Two', 'cluster: two', 'clients: { count: 2 }', 'control: { max_rate: 200, mode: observe }', 'oss:'],
+  'title: Two',
+  'cluster: two',
+  'clients: { count: 2 }',
+  'control: { max_rate: 200, mode: observe }',
+  'oss:',
   ...HOSTS.map((h, i) => `  - { name: ${h}, osts: [{ name: two-OST000${i}, disk: { bandwidth_mb_s: 1000 } }] }`),
   'jobs:',
   '  - { id: "1.hog.u1", clients: [1], op: write, size_kib: 64, total_rpcs: 4, pattern: { kind: continuous } }',
   '',
 ].join('\n')
 
-/** Holds the start of the rule on oss02, before it is carried out or after, as long as the test wants. */
+/** Delays the start of the rule on oss02, before or after it is executed, as long as the test needs. */
 const HELD = [
   'PATH=${PATH#*:}',
   'hold() { [ -e $LAB_SHARED/$1 ] || return 0; echo $$ >$LAB_SHARED/reached.new; mv $LAB_SHARED/reached.new $LAB_SHARED/reached; while [ -e $LAB_SHARED/$1 ]; do sleep 0.05; done; }',
@@ -38,11 +42,11 @@ const HELD = [
   'exit $code',
 ].join('\n')
 
-/** A shell in which nothing can outlive a session while `bare` is there: the server can keep no timer. */
+/** A shell in which nothing can outlive a session while `bare` exists: the server supports no timers. */
 const BARE =
   'command() { case "$*" in "-v setsid"|"-v nohup") [ -e $LAB_SHARED/bare ] && return 1 ;; esac; builtin command "$@"; }\n'
 
-/** The shell of a session is one that reads it. */
+/** The shell of a session reads it. */
 const BASH = ['PATH=${PATH#*:}', 'export PATH', '[ $# -eq 0 ] && exec /bin/bash', 'exec sh "$@"'].join('\n')
 
 let folder: string
@@ -88,7 +92,7 @@ async function second(): Promise<LiveConsole> {
   return live
 }
 const stands = async (host: string): Promise<boolean> => /^cap /m.test(await lab.rules(host))
-const change = () => live?.desk().changes.find((c) => c.title === 'start cap')
+const change = () => live?.ruleService().changes.find((c) => c.title === 'start cap')
 const nodeEnds = (): string[] => endsOf(change()?.nodes ?? [])
 
 beforeEach(() => {
@@ -123,15 +127,15 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     rmSync(file(at))
     await lab.restart('oss02')
     expect(await lab.timers('oss02')).toHaveLength(1)
-    const { client, enforce, desk } = await second()
+    const { client, enforce, ruleService } = await second()
     await expect.poll(nodeEnds, waits).toEqual(ends)
     expect(await stands('oss02')).toBe(at === 'after')
-    // A timer that has nothing to stop does not wait for a rule of that name; one that a rule needs stays.
+    // A timer with nothing to stop does not wait for a rule of that name; one that a rule needs is kept.
     await expect.poll(() => lab.timers('oss02'), waits).toHaveLength(at === 'after' ? 1 : 0)
     await enforce()
     await client.rules.undo({ changeId: change()?.id ?? '' })
-    const { planId } = desk().plan('ost_io')
-    const undone = await desk().commit('ost_io', planId, desk().typedTarget('ost_io'), { canaryS: 0 })
+    const { planId } = ruleService().plan('ost_io')
+    const undone = await ruleService().commit('ost_io', planId, ruleService().typedTarget('ost_io'), { canaryS: 0 })
     expect(undone.ok && endsOf(undone.value.nodes)).toEqual(
       HOSTS.filter((h) => ends.includes(`${h} done` as never)).map((h) => `${h} done`),
     )
@@ -151,7 +155,7 @@ describe.skipIf(noSshd !== '')('a console that was killed', () => {
     await expect.poll(nodeEnds, waits).toEqual(['oss01 done', 'oss02 rolled back'])
     rmSync(file('before'))
     await expect.poll(() => stands('oss02'), waits).toBe(true)
-    // Half a minute after the change its timers are looked at.
+    // The timers of a change are checked half a minute after it.
     const looked = (change()?.atMs ?? 0) + 33_000
     await expect.poll(() => Date.now(), waits).toBeGreaterThan(looked)
     expect(await lab.timers('oss02')).toHaveLength(1)
@@ -211,7 +215,7 @@ describe.skipIf(noSshd !== '')('a console that was killed and that alone would h
     await enforce()
     // The rule of each queue has one.
     for (const host of HOSTS) await expect.poll(() => timers(host), waits).toHaveLength(2)
-    // It needs this console no longer.
+    // It no longer needs this console.
     await close()
     live = undefined
     for (const host of HOSTS) expect([await stands(host), (await timers(host)).length]).toEqual([true, 2])

@@ -1,4 +1,4 @@
-/** A rule service on an emulated cluster for tests, and the few steps of an operator. */
+/** Rule service on an emulated cluster for tests, with common steps of an operator. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure, Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
@@ -14,16 +14,16 @@ import { lost, printed } from '#tests/kits/electron/answers.ts'
 export const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const ON: ServiceName = 'ost_io'
 
-/** What goes between the console and a node. */
+/** Wrapper around the connection to a node. */
 export type Around = (node: NodeConnection) => NodeConnection
 
-/** Two servers on which next to nothing happens. */
+/** Two servers with nearly no activity. */
 export const quiet = (): Scenario => smallScenario([{ id: '1.hog.u1', processes: 1, stop_s: 4 }], { period_ms: 500 })
 
-/** One that asks silent servers again at once, and watches the first server of a commit only where a test says so. */
+/** Retries silent servers at once, and watches the canary only where a test requests it. */
 export const QUICK: RuleServiceOptions = { canaryS: 0, sending: { pausesMs: [1, 1], answerMs: 200 } }
 
-/** Refusal of a cluster that was locked. */
+/** Refusal of a locked cluster. */
 export const LOCKED: Failure = {
   code: 'LOCKED',
   what: 'The cluster is locked',
@@ -31,11 +31,11 @@ export const LOCKED: Failure = {
   next: 'Unlock it.',
 }
 
-/** One three seconds into a run without a controller. */
+/** Creates one three seconds into a run without a controller. */
 export async function ruleService(setup: Setup = {}, scenario: Scenario = quiet(), options: RuleServiceOptions = {}) {
   const c = emulatedCluster(scenario, { controller: 'none', mode: 'enforce', ...setup })
   await c.run(3)
-  return { c, desk: new RuleService(c.monitor, { ...QUICK, ...options }) }
+  return { c, service: new RuleService(c.monitor, { ...QUICK, ...options }) }
 }
 
 /** Stages a value of nrs_tbf_rule; returns its id. */
@@ -52,7 +52,7 @@ export function commit(d: RuleService): ReturnType<RuleService['commit']> {
   return d.commit(ON, r?.planId ?? '', r?.typed ?? '')
 }
 
-/** Stages values and commits them; they must come to be done everywhere. */
+/** Stages values and commits them; they must be done everywhere. */
 export async function send(d: RuleService, ...values: readonly (string | readonly [string, number])[]): Promise<void> {
   for (const v of values) {
     if (typeof v === 'string') stage(d, v)
@@ -66,17 +66,17 @@ export async function send(d: RuleService, ...values: readonly (string | readonl
 export const ends = (r: Result<{ nodes: { host: string; state: string }[] }>): string[] =>
   r.ok ? r.value.nodes.map((n) => `${n.host} ${n.state}`) : [r.error.code]
 
-/** Rules that stand on a server, first to last: `hog_cap jobid={1.hog.u1} 20`. */
+/** Rules in force on a server, in order: `hog_cap jobid={1.hog.u1} 20`. */
 export const standing = (c: Emulated, host = 'oss01', queue: 'reg' | 'hp' = 'reg'): string[] =>
   parseNrsTbfRule(c.rules(host))
     .rules.filter((r) => r.queue === queue && r.cpt === 0)
     .map((r) => `${r.name} ${r.conditions} ${r.rate}`)
 
-/** Runs a command on a server as somebody else would. */
-export const byOthers = (c: Emulated, host: string, value: string): void =>
+/** Runs a command on a server as another user would. */
+export const asOtherUser = (c: Emulated, host: string, value: string): void =>
   void c.source.emulator.node(host)?.exec(`lctl set_param ${RULES}='${value}'`)
 
-/** A server that refuses some commands, or does not answer them. */
+/** Wraps a server so that it refuses some commands, or does not answer them. */
 export const failing =
   (host: string, at: RegExp, how: 'refuse' | 'silent', isOn: () => boolean = () => true): Around =>
   (node) => ({

@@ -4,7 +4,7 @@ import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { runVariant } from '#core/sandbox/run.ts'
 import { demo, emulatedCluster, smallScenario } from './emulated-cluster.ts'
 
-/** What each job was served and how long it waited, and its record; and the events of the whole world. */
+/** Runs both: RPCs served, wait and record of each job; and the events of the whole world. */
 async function bothWays(scenario: Scenario, seconds: number): Promise<{ model: unknown; console: unknown }> {
   const { emulator } = await (async () => {
     const c = emulatedCluster(scenario, { controller: scenario.control.controller })
@@ -14,10 +14,21 @@ async function bothWays(scenario: Scenario, seconds: number): Promise<{ model: u
   })()
   const run = runVariant(scenario, {
     variant: {
-      ...{ name: 'as it is', controller: scenario.control.controller, maxRate: null, periodMs: null, adaptbf: {} },
-      ...{ rules: [], metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+      name: 'as it is',
+      controller: scenario.control.controller,
+      maxRate: null,
+      periodMs: null,
+      adaptbf: {},
+      rules: [],
+      metadata: null,
+      haechi: 'scenario',
+      locks: null,
+      onS: 0,
     },
-    ...{ index: 0, seed: scenario.seed, seconds, sloWaitMs: 100 },
+    index: 0,
+    seed: scenario.seed,
+    seconds,
+    sloWaitMs: 100,
   })
   if (!run.ok) throw new Error(run.error.why)
   expect(run.value.remarks).toEqual([])

@@ -1,4 +1,4 @@
-/** A tiny checkout with the real boot scripts and stand-ins for everything they start, in a path with a space. */
+/** Minimal checkout with the real boot scripts and stand-ins for all programs they start, in a path with a space. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -17,7 +17,7 @@ import { delimiter, dirname, join } from 'node:path'
 
 const repository = join(import.meta.dirname, '../..')
 
-/** Prints that it is up, keeps a child of its own, and ends with 0 on a signal, as the real server does. */
+/** Prints that it is up, keeps a child process, and ends with 0 on a signal, like the real server. */
 const server = `
 import { spawn } from 'node:child_process'
 const child = spawn(process.execPath, ['-e', 'process.on("SIGINT", () => {}); setInterval(() => {}, 1e6)', import.meta.filename])
@@ -33,9 +33,9 @@ mkdirSync('out/renderer', { recursive: true })
 writeFileSync('out/renderer/index.html', '')
 console.log('built once')
 `
-/** Fails when its name stands in FAIL. */
+/** Fails if its name is in FAIL. */
 const check = (name: string): string => `process.exit((process.env.FAIL ?? '').split(',').includes('${name}') ? 1 : 0)`
-/** Says which files it was handed. */
+/** Prints the files that it was given. */
 const linter = `console.log('eslint got ' + process.argv.slice(2).filter((arg) => !arg.startsWith('--')).join(' '))
 ${check('eslint')}`
 const vitest = `
@@ -50,7 +50,7 @@ writeFileSync(file, JSON.stringify(report))
 process.exit(report.numFailedTests > 0 ? 1 : 0)
 `
 
-/** Of every process; from /proc where there is one, since small containers have no ps. */
+/** Command lines of every process; from /proc if available, since small containers have no ps. */
 function commandLines(): string[] {
   if (!existsSync('/proc/self/cmdline')) {
     return spawnSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' }).stdout.split('\n')
@@ -64,14 +64,14 @@ function commandLines(): string[] {
   })
 }
 
-/** How a run of boot ended. */
+/** Result of a boot. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A boot that is still running. */
+/** Running boot. */
 export interface Running {
   readonly child: ChildProcess
   /** Resolves with the text on stdout once it contains `text`. */
@@ -79,7 +79,7 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
-/** The checkout, and how to run its boot. */
+/** The checkout, and methods to run its boot. */
 export class Scratch {
   readonly folder = mkdtempSync(join(tmpdir(), 'sluice boot '))
 
@@ -104,18 +104,18 @@ export class Scratch {
     writeFileSync(join(this.folder, file), text, { mode })
   }
 
-  /** An npm that does what `script` says, first on the PATH. */
+  /** PATH with an npm that runs `script` first. */
   npm(script: string): Record<string, string> {
     this.write('bin/npm', `#!/bin/sh\n${script}\n`, 0o755)
     return { PATH: `${join(this.folder, 'bin')}${delimiter}${process.env.PATH}` }
   }
 
-  /** Starts boot in a process group of its own, as a terminal does. */
+  /** Starts boot in a separate process group, like a terminal. */
   start(args: string[], env: Record<string, string> = {}, node = process.execPath): Running {
     return this.spawn(node, [join(this.folder, 'scripts/boot.mjs'), ...args], env)
   }
 
-  /** The same below a shell, as npm does it. */
+  /** The same below a shell, like npm. */
   startAsNpm(args: string, env: Record<string, string> = {}): Running {
     const script = `"${process.execPath}" "${join(this.folder, 'scripts/boot.mjs')}" ${args}; exit $?`
     return this.spawn('/bin/sh', ['-c', script], { ...env, npm_lifecycle_event: 'start' })
@@ -156,7 +156,7 @@ export class Scratch {
     rmSync(this.folder, { recursive: true, force: true })
   }
 
-  /** A program of node_modules that does what `script` says. */
+  /** Adds a program to node_modules that runs `script`. */
   tool(folder: string, script: string, name = folder): void {
     this.write(`node_modules/${folder}/package.json`, JSON.stringify({ type: 'module', bin: { [name]: 'run.js' } }))
     this.write(`node_modules/${folder}/run.js`, script)

@@ -1,4 +1,4 @@
-/** The browser shell's real entry point, with the real host. Needs the build, which `npm run test:all` makes first. */
+/** The browser shell's real entry point, with the real host. Requires the build, which `npm run test:all` makes first. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 interface Server {
   readonly child: ChildProcess
   readonly ended: Promise<{ code: number | null; stdout: string; stderr: string }>
-  /** When a line of what it prints is so. */
+  /** Resolves when a line of its output matches. */
   said(pattern: RegExp): Promise<RegExpExecArray>
   url(): Promise<URL>
 }
@@ -55,7 +55,7 @@ function start(...args: string[]): Server {
   return { child, ended, said, url }
 }
 
-/** Opens the printed address as a browser does; what it asks is answered once the host is there. */
+/** Opens the printed address like a browser; calls are answered once the host is ready. */
 async function windowOf(url: URL): Promise<{ client: ContractRouterClient<Contract>; ws: WebSocket }> {
   const session = await openAddress(url)
   expect((await fetch(new URL('/', url), { headers: { cookie: session.cookie } })).status).toBe(200)

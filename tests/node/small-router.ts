@@ -1,9 +1,9 @@
-/** A real router with a few verbs of the contract, for tests of what carries it. */
+/** Real router with a few verbs of the contract, for tests of its transports. */
 import { implement } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 import type { StatusFrame } from '#core/api/frames.ts'
 
-/** The part of the contract that the router answers; clients of the tests are typed by it. */
+/** Part of the contract that the router answers; clients of the tests are typed by it. */
 export const smallContract = {
   host: contract.host,
   source: { status: contract.source.status, setMode: contract.source.setMode },
@@ -22,8 +22,12 @@ const frame = (seq: number): StatusFrame => ({
   controller: 'none',
   adaptbf: {
     options: {
-      ...{ demand: 'saturation', deadbandPercent: 0, coefficient: 'max' },
-      ...{ overdraft: 0, autoT: false, spill: false },
+      demand: 'saturation',
+      deadbandPercent: 0,
+      coefficient: 'max',
+      overdraft: 0,
+      autoT: false,
+      spill: false,
     },
     measures: ['served', 'saturation'],
     maxRates: [],
@@ -38,7 +42,7 @@ const frame = (seq: number): StatusFrame => ({
   notices: [],
 })
 
-/** The router, and what its verbs saw. */
+/** The router, and the inputs of its verbs. */
 export function smallRouter() {
   const seen = { peers: [] as string[], ended: 0 }
   const os = implement(smallContract).$context<{ readonly peer: string }>()

@@ -1,4 +1,4 @@
-/** The check that the workflow makes of a packed program, on stand-ins of one. */
+/** The workflow's check of a packed program, on stand-ins of one. */
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -12,7 +12,7 @@ interface Smoke {
 }
 const smoke = (await import(pathToFileURL(join(root, 'scripts/smoke.mjs')).href)) as Smoke
 
-/** @param fuses  of version 1; as they should be, or as Electron is shipped. */
+/** @param fuses  of version 1; as required, or as Electron is shipped. */
 function program(script: string, fuses = '010011001'): string {
   const file = join(tempFolder(), 'program')
   const wire = Buffer.concat([Buffer.from('dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX'), Buffer.from([1, 9]), Buffer.from(fuses)])

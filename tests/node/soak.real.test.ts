@@ -1,4 +1,4 @@
-/** The soak in short: the real host under churn and faults in a process of its own; and its judge sees what is planted. */
+/** Short soak: the real host under churn and faults in a separate process; and its judge detects planted faults. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,20 +15,20 @@ interface Ended {
 
 const run = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
-    // Its own end comes before that of the test: nothing of it is left behind.
+    // It ends before the test does: nothing of it is left behind.
     const options = { maxBuffer: 64 << 20, timeout: 590_000 }
     execFile(process.execPath, [join(root, 'soak/run.ts'), ...args], options, (error, stdout, stderr) =>
       resolve({ code: error ? (error.code ?? null) : 0, stdout, stderr }),
     )
   })
 
-/** A record in which everything is as it must be. */
+/** A valid record. */
 const whole: SoakRecord = {
   run: { seconds: 7200, periodMs: 1000, seed: 1, speed: 10, reached: 10, wallS: 720, cpuS: 500 },
   jobs: { started: 4500, seen: 4480, most: 2600, forgetS: 3600, overdue: 0 },
   memory: Array.from({ length: 61 }, (_, i) => ({
     atS: i * 120,
-    // A console fills up for the first hour and is level from then on, give or take what a collection leaves.
+    // A console fills up for the first hour and is level from then on, except for what a collection leaves.
     heap: (100 + Math.min(i, 35) * 2 + (i % 3)) * 2 ** 20,
     outside: (50 + Math.min(i, 35) + (i % 2)) * 2 ** 20,
     rss: (400 + Math.min(i, 35) * 5 + (i % 4) * 6) * 2 ** 20,
@@ -54,7 +54,7 @@ const failed = (r: Partial<SoakRecord>): string[] =>
     .filter((v) => !v.isOk)
     .map((v) => v.what)
 
-/** So many bytes more of one measure each emulated second, for the whole run. */
+/** Growth of one measure by so many bytes each emulated second, for the whole run. */
 const leaking = (measure: 'heap' | 'outside' | 'rss', bytesPerS: number): Partial<SoakRecord> => ({
   memory: whole.memory.map((m) => ({ ...m, [measure]: m[measure] + bytesPerS * m.atS })),
 })
@@ -69,7 +69,7 @@ describe('the judge of a soak', () => {
   })
 
   it('sees a leak of a few kilobytes a job, and does not take one large look for one', () => {
-    // 4500 jobs in 7200 s: 4 kB a job that ended is 2.5 kB a second.
+    // 4500 jobs in 7200 s: 4 kB per ended job is 2.5 kB a second.
     expect(failed(leaking('heap', 4 * 2500))).toEqual(['growth of the heap from second 4500 on'])
     expect(failed(leaking('outside', 6000))).toEqual(['growth of the memory outside of the heap from second 4500 on'])
     expect(failed(leaking('rss', 40_000))).toEqual(['growth of the RSS from second 4500 on'])
@@ -111,7 +111,7 @@ describe('a soak in short', () => {
     const { record, verdicts } = JSON.parse(stdout) as { record: SoakRecord; verdicts: Verdict[] }
     expect(verdicts.filter((v) => !v.isOk)).toEqual([])
     expect([code, stderr]).toEqual([0, ''])
-    // Nothing of this holds by there being nothing.
+    // The results are not trivially true.
     expect(record.jobs.seen).toBeGreaterThan(150)
     expect(record.jobs.most).toBeLessThan(record.jobs.started)
     expect(record.plans.sent).toBeGreaterThan(100)

@@ -1,4 +1,4 @@
-/** A host on a small cluster whose jobs run under PADLL, driven by virtual time. For tests. */
+/** Host on a small cluster whose jobs run under PADLL, driven by virtual time. For tests. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
@@ -14,7 +14,7 @@ export interface StagedJob {
   readonly clients?: readonly number[]
   readonly start_s?: number
   readonly stop_s?: number
-  /** Operations of each of its four processes a second. */
+  /** Operations of each of its four processes, per second. */
   readonly rate?: number
 }
 
@@ -24,7 +24,7 @@ export interface Staged {
   readonly mode?: 'observe' | 'advise' | 'enforce'
 }
 
-/** Scenario text: one slow OST that nobody uses, one fast MDT. */
+/** Scenario text: one slow OST that is unused, one fast MDT. */
 function scenarioOf({ jobs, padll = {}, mode = 'enforce' }: Staged): string {
   return JSON.stringify({
     title: 'Staged',
@@ -67,7 +67,7 @@ export async function stagedHost(staged: Staged) {
     client,
     padll,
     run: (toSecond: number): Promise<void> => host.source.runTo(toSecond * NS_PER_S, (atNs) => host.monitor.tick(atNs)),
-    /** The newest frame of the metadata view, or that of a sample. */
+    /** Latest frame of the metadata view, or that of a sample. */
     async frame(query: Partial<Parameters<typeof client.views.metadata>[0]> = {}): Promise<MetadataFrame> {
       const stream = await client.views.metadata({ stream: `m${++frames}`, windowMs: 60_000, ...query })
       for await (const frame of stream) return frame

@@ -1,4 +1,4 @@
-/** The emulated node's systemctl, systemd-run and sudo answer what Debian's were recorded to answer. */
+/** The emulated node's systemctl, systemd-run and sudo give the recorded answers of Debian's. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'

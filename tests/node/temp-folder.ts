@@ -1,4 +1,4 @@
-/** Folders for tests that need real files; gone when the test process ends. */
+/** Temporary folders for tests that need real files; removed when the test process ends. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

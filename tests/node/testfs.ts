@@ -1,6 +1,6 @@
 /**
- * A file system `testfs` on one node, which is MGS, MDS, OSS and client at once, as the nodes are that the recorded answers
- * come from: one MDT, two OSTs, and a mount. Jobs can run on it; a test may also move counters itself.
+ * File system `testfs` on one node, which is MGS, MDS, OSS and client at once, like the nodes of the recorded answers: one MDT,
+ * two OSTs, and a mount. Jobs can run on it; a test may also change counters itself.
  */
 import { EmulatedClient } from '../../core/emulator/client.ts'
 import type { LustreSide } from '../../core/emulator/lctl/host.ts'
@@ -19,14 +19,14 @@ import { CounterTable } from '../../core/emulator/live-counter.ts'
 import { Simulation } from '../../core/sim/simulation.ts'
 
 export interface TestfsOptions {
-  /** As the parameter `version` prints it; the release follows from it. */
+  /** As printed by the parameter `version`; determines the release. */
   readonly version: string
   readonly cpts: number
   readonly osd?: OsdKind
   readonly sim?: Simulation
   /** Unix seconds at virtual time 0. */
   readonly epochSeconds?: number
-  /** Whether namespaces have locks to count; a test sets their numbers. */
+  /** Set if namespaces have locks to count; a test sets their numbers. */
   readonly hasLocks?: boolean
 }
 
@@ -41,10 +41,10 @@ export interface Testfs {
   readonly client: EmulatedClient
   /** Every service by its name: `ost_io`, `mdt`, `ldlm_cbd`, ... */
   readonly services: ReadonlyMap<string, ServiceView>
-  /** By namespace; empty unless asked for. */
+  /** By namespace; empty unless requested. */
   readonly locks: ReadonlyMap<string, TestLocks>
   readonly lustre: LustreSide
-  /** Of the mount: what the names of its devices end with. */
+  /** Suffix of the mount's device names. */
   readonly instance: string
 }
 
@@ -112,7 +112,7 @@ export function makeTestfs(options: TestfsOptions): Testfs {
     locks.set(name, mine)
     return mine
   }
-  // Releases differ in what they call a server that is the node itself.
+  // Releases have different names for a server that is the node itself.
   const peer = node.profile.text.isOldLayout ? NID : '0@lo'
   const lustre = lustreSide({
     node,

@@ -1,4 +1,4 @@
-/** The WCAG 2.2 ratios of tokens.css, in every theme: what is read, what marks a datum, and the ring of the focus. */
+/** WCAG 2.2 contrast ratios of tokens.css, in every theme: text, data marks, and the focus ring. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ interface Look {
   readonly heat: string
 }
 
-/** Blocks of the sheet in their order: selectors and declarations. */
+/** Blocks of the style sheet in order: selectors and declarations. */
 const sheet = readFileSync(join(import.meta.dirname, '../../renderer/theme/tokens.css'), 'utf8').replace(
   /\/\*[\s\S]*?\*\//g,
   '',
@@ -25,7 +25,7 @@ const blocks = [
   ),
 }))
 
-/** The tokens of one look, by the cascade: more attributes win, later wins among equals. */
+/** Tokens of one look, by the cascade: more attributes win, later wins among equals. */
 function tokensOf(look: Look): Tokens {
   const holds = (selector: string): number => {
     if (selector === ':root') return 1
@@ -51,7 +51,7 @@ function colour(tokens: Tokens, name: string): { rgb: Rgb; alpha: number } {
   const part = (at: number): number => parseInt(value.slice(at, at + 2), 16)
   return { rgb: [part(1), part(3), part(5)], alpha: value.length === 9 ? part(7) / 255 : 1 }
 }
-/** A token as it is seen on a surface. */
+/** Colour of a token on a surface. */
 function seen(tokens: Tokens, name: string, on: Rgb): Rgb {
   const { rgb, alpha } = colour(tokens, name)
   const mix = (i: 0 | 1 | 2): number => rgb[i] * alpha + on[i] * (1 - alpha)
@@ -62,21 +62,26 @@ function luminance(rgb: Rgb): number {
   return 0.2126 * (r ?? 0) + 0.7152 * (g ?? 0) + 0.0722 * (b ?? 0)
 }
 function ratio(a: Rgb, b: Rgb): number {
-  const [x, y] = [luminance(a), luminance(b)]
+  const x = luminance(a)
+  const y = luminance(b)
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05)
 }
 
 const surfaces = ['bg-chrome', 'bg-canvas', 'bg-surface', 'bg-raised', 'bg-sunken', 'bg-hover', 'bg-select']
-/** Where charts, sparklines and marks are drawn. */
+/** Backgrounds of charts, sparklines and marks. */
 const plots = ['bg-canvas', 'bg-surface', 'bg-raised']
 const words = ['text-1', 'text-2', 'text-3']
 const meanings = ['accent', 'ok', 'watch', 'bad', 'idle', 'note', 'div-neg-text', 'div-pos-text', 'env-ink']
 const marks = [
   ...[1, 2, 3, 4, 5, 6, 7, 'other'].map((n) => `ink-${n}`),
-  ...['div-neg', 'div-zero', 'div-pos', 'crosshair', 'water'],
+  'div-neg',
+  'div-zero',
+  'div-pos',
+  'crosshair',
+  'water',
 ]
 
-/** Pairs below their ratio, with what they have. */
+/** Pairs below their ratio, with the actual one. */
 function below(tokens: Tokens, names: readonly string[], grounds: readonly string[], least: number): string[] {
   return names.flatMap((name) =>
     grounds.flatMap((ground) => {

@@ -1,6 +1,6 @@
 /**
- * A live cluster in which time is the test's own: jobs at constant rates, and servers that take as long to answer as the test says.
- * Needs fake timers for setTimeout, performance and Date.
+ * Live cluster with test-controlled time: jobs at constant rates, and servers with scripted response times. Requires fake timers
+ * for setTimeout, performance and Date.
  */
 import type { Result } from '#core/base/result.ts'
 import type { ExecResult, NodeConnection } from '#electron/base/connection.ts'
@@ -22,9 +22,9 @@ export interface TimedTarget {
 export interface TimedOptions extends Pick<MonitorOptions, 'mode' | 'controller' | 'probes' | 'metadata'> {
   readonly targets: readonly TimedTarget[]
   readonly periodMs: number
-  /** How long a reading of job_stats takes, ms; null: the session breaks. */
+  /** Duration of a job_stats reading, ms; null: the session breaks. */
   readonly delayMs: (host: string) => number | null
-  /** CPU time that a reading takes on the server, ms. */
+  /** CPU time of a reading on the server, ms. */
   readonly cpuMs?: (host: string) => number
 }
 
@@ -72,7 +72,7 @@ export function timedCluster({ targets, periodMs, delayMs, cpuMs, ...more }: Tim
     if (command.includes('version')) return printed(VERSION)
     const delay = command.includes('job_stats') ? delayMs(host) : 0
     if (delay === null) return lost('connection reset')
-    // The way there takes about as long as the way back.
+    // Request and response take about the same time.
     await sleep(delay / 2)
     const stdout = textOf(host, command)
     await sleep(delay / 2)

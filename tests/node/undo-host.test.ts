@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** Undo of the window against a host: what is staged, a notebook and a draft of policies come back as they were, there. */
+/** Undo of the window against a host: staged changes, a notebook and a draft of policies are restored. */
 import { createPinia, setActivePinia } from 'pinia'
 import { effectScope, type EffectScope } from 'vue'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -8,7 +8,7 @@ import { useConnectionStore } from '../../renderer/stores/connection.ts'
 import { useIncidentsStore } from '../../renderer/stores/incidents.ts'
 import { usePolicyDraftStore } from '../../renderer/stores/policy-draft.ts'
 import { useStagedEditsStore } from '../../renderer/stores/staged-edits.ts'
-import { noticeEdits } from '../../renderer/stores/undo-watch.ts'
+import { recordEdits } from '../../renderer/stores/undo-watch.ts'
 import { useUndoStore } from '../../renderer/stores/undo.ts'
 import { stagedHost } from './staged-host.ts'
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   setActivePinia(createPinia())
   useConnectionStore().opened({ api: on.client })
   scope = effectScope()
-  scope.run(noticeEdits)
+  scope.run(recordEdits)
 })
 afterEach(async () => {
   scope.stop()
@@ -40,7 +40,8 @@ describe('rules that are staged', () => {
   const standing = (): string[] => staged().items.map((i) => `${i.id} ${i.form.name} ${i.form.rate}`)
 
   it('are taken back and come again as they were, with their terms', async () => {
-    const [edits, undo] = [useStagedEditsStore(), useUndoStore()]
+    const edits = useStagedEditsStore()
+    const undo = useUndoStore()
     const states = [standing()]
     const id = await edits.stage({ service: ON, form: form('cap', '20'), terms })
     states.push(standing())
@@ -78,7 +79,8 @@ describe('a notebook', () => {
   let streams = 0
 
   it('has every edit of it taken back and brought again, whichever came before', async () => {
-    const [incidents, undo] = [useIncidentsStore(), useUndoStore()]
+    const incidents = useIncidentsStore()
+    const undo = useUndoStore()
     const id = (await incidents.create({ atMs: null })) ?? ''
     incidents.choose(id)
     const states: string[] = []
@@ -120,7 +122,8 @@ describe('a notebook', () => {
   })
 
   it('that was removed comes back, and goes again as one edit', async () => {
-    const [incidents, undo] = [useIncidentsStore(), useUndoStore()]
+    const incidents = useIncidentsStore()
+    const undo = useUndoStore()
     const [first = '', second = ''] = [await incidents.create({ atMs: null }), await incidents.create({ atMs: null })]
     const there = (): string[] => on.host.incidents.notebooks.list().map((row) => row.id)
     await incidents.remove(first)
@@ -137,12 +140,13 @@ describe('a notebook', () => {
 
 describe('a draft of policies', () => {
   it('is taken back key by key or as it was typed, also when all of it was discarded', async () => {
-    const [policies, undo] = [usePolicyDraftStore(), useUndoStore()]
+    const policies = usePolicyDraftStore()
+    const undo = useUndoStore()
     const { text } = (await on.frame()).policies
     policies.open('stages', text)
     policies.edit(`${text}# a`)
     policies.edit(`${text}# a line`)
-    expect(undo.past.map((e) => e.words)).toEqual(['text of the policies'])
+    expect(undo.past.map((e) => e.words)).toEqual(['policy text'])
     policies.discard()
     expect([policies.draft?.text, policies.draft?.isTouched]).toEqual([text, false])
     await undo.undo()
@@ -154,15 +158,16 @@ describe('a draft of policies', () => {
     await undo.redo()
     await undo.redo()
     expect([policies.draft?.text, policies.draft?.isTouched, undo.past.length]).toEqual([text, false, 2])
-    expect(words()).toContain('discarding')
+    expect(words()).toContain('discard of')
   })
 
   it('of another plane is not touched', async () => {
-    const [policies, undo] = [usePolicyDraftStore(), useUndoStore()]
+    const policies = usePolicyDraftStore()
+    const undo = useUndoStore()
     policies.open('stages', 'a')
     policies.edit('b')
     policies.open('mds', 'c')
     expect(await undo.undo()).toBe(false)
-    expect([policies.draft?.text, words()]).toEqual(['c', 'Not undone: text of the policies'])
+    expect([policies.draft?.text, words()]).toEqual(['c', 'Not undone: policy text'])
   })
 })

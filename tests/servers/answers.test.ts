@@ -1,4 +1,4 @@
-/** What tests/recorded holds is what a server with that systemd answers: the emulated node is compared with it elsewhere. */
+/** tests/recorded has the answers of a server with that systemd; other tests compare the emulated node with it. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { startLab } from '../lab/lab.ts'
@@ -22,7 +22,7 @@ describe.skipIf(noServers !== '')('recorded answers', () => {
         expect.soft(now && comparable(now), `${as}: ${command}`).toEqual(comparable(answer))
       }
       expect(answers).toHaveLength(recorded.answers.length)
-      // Who asked sudo, and what the helper wrote, is in the server's journal.
+      // The server's journal has the user of sudo, and the helper's writes.
       const journal = await lab.exec('oss01', 'journalctl -o cat --no-pager _COMM=sudo')
       expect(journal.stdout).toContain(`${LOGIN} : `)
       expect(journal.stdout).toMatch(/COMMAND=\/usr\/local\/sbin\/sluice-rule expire 1800 sluice-rec-h /)

@@ -1,6 +1,6 @@
 /**
- * Two consoles of data folders of their own on the same servers, for as long as SLUICE_ENDURANCE_MINUTES says: each enforces, is stopped
- * by the other, taken over, interrupted, killed with -9, frozen, or loses its connections, at random instants. At no time a rule without
+ * Two consoles with separate data folders on the same servers, for SLUICE_ENDURANCE_MINUTES: each enforces, is stopped by the
+ * other, taken over, interrupted, killed with -9, frozen, or loses its connections, at random instants. At no time a rule without
  * a timer, none past its expiry, none after a stop that was reported done, and no audit record lost.
  */
 import { existsSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { noServers } from '../lab/nspawn.ts'
 import { ConsoleFolder, ownRulesOn, timersOn, type Console } from './lab.ts'
 
 const MINUTES = Number(process.env.SLUICE_ENDURANCE_MINUTES ?? 0)
-/** Each deed on standard error: who looks for the reason of a fault needs to know what went before. */
+/** Logs each action on standard error, to find the cause of a fault. */
 const IS_TOLD = process.env.SLUICE_ENDURANCE_TOLD === '1'
 const HOSTS = ['oss01', 'oss02']
 const SCENARIO = stringify({
@@ -42,7 +42,7 @@ const COMMITTED = 'sl_night'
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 const pick = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T
 
-/** One of the two consoles, over what is done to it. */
+/** One of the two consoles, with the actions on it. */
 class Operator {
   readonly folder: ConsoleFolder
   running: Console | undefined
@@ -71,7 +71,7 @@ class Operator {
     await this.running?.ended
   }
 
-  /** Whether its audit is whole, and has every record that it had. */
+  /** Checks that its audit is intact, and has all earlier records. */
   look(): void {
     // Before its first console there is none.
     if (this.records === 0 && !existsSync(storeFile(this.folder.data))) return
@@ -100,7 +100,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     const done = new Map<string, number>()
     const endMs = performance.now() + MINUTES * 60_000
     let isOver = false
-    /** Whether a stop was reported done, and nobody asked for a rule since it began. */
+    /** True after a stop was reported done, if no rule was requested since it began. */
     let stopped = false
     let asks = 0
     const ask = (): void => {
@@ -114,14 +114,14 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     }
 
     const bareSince = new Map<string, number>()
-    /** Timers of commits that were seen. */
+    /** Timers of commits seen so far. */
     const commits = new Set<string>()
     const look = async (host: string): Promise<void> => {
       const wasStopped = stopped
       const rules = await ownRulesOn(lab, host)
       const timers = await timersOn(lab, host)
       for (const { unit, stops } of timers) {
-        // Whoever asked before a stop and reached the servers after it was no part of it.
+        // A request before a stop that reached the servers after it was no part of it.
         if (commits.has(unit) || !stops.some((s) => s.name === COMMITTED)) continue
         commits.add(unit)
         ask()
@@ -135,7 +135,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
           t.stops.some((s) => s.parameter === `${service}.nrs_tbf_rule` && s.name === name),
         )
         if (isCovered) bareSince.delete(key)
-        // A timer that fires stops its rules one after the other.
+        // A timer that fires stops its rules one after another.
         else if (!bareSince.has(key)) {
           bareSince.set(key, now)
           if (IS_TOLD) say(`${key} is bare; timers: ${timers.map((t) => t.unit).join(' ')}`)
@@ -180,7 +180,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
       stop: async (o) => {
         const before = asks
         const ended = await o.folder.run('stop', o.folder.cluster, '--json')
-        // One that was asked for meanwhile may come after it.
+        // A rule requested meanwhile may come after it.
         if (ended.code === 0 && asks === before) stopped = true
       },
       'lose connections': async () => {
@@ -192,9 +192,9 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
         if (frozen.has(host)) return
         frozen.add(host)
         lab.node(host).sshd.stall(true)
-        // A look at the server waits as long, and gives up after 30 s.
+        // A check of the server waits as long, and gives up after 30 s.
         await pause(1_000 + 20_000 * Math.random())
-        // Nothing could stop a rule meanwhile: from now on it has its time.
+        // Nothing could stop a rule meanwhile: the time limit starts again now.
         for (const key of bareSince.keys()) if (key.startsWith(`${host}: `)) bareSince.delete(key)
         lab.node(host).sshd.stall(false)
         frozen.delete(host)
@@ -220,7 +220,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     const watching = HOSTS.map(watch)
     await Promise.all(operators.map(act))
     for (const o of operators) await o.end('SIGKILL')
-    // Every lease and every rule has come to its end.
+    // Every lease and every rule has ended.
     await pause(60_000 + 2 * GRACE_MS)
     isOver = true
     await Promise.all(watching)
@@ -231,7 +231,7 @@ describe.skipIf(noServers !== '' || MINUTES <= 0)('two consoles on the same serv
     for (const o of operators) o.look()
     clearInterval(progress)
     process.stderr.write(`${counts()}\n`)
-    // What was not seen proves nothing.
+    // Without observations nothing is proved.
     expect(looks.done).toBeGreaterThan(MINUTES * 30)
     expect(looks.failed).toBeLessThanOrEqual(looks.done / 100)
     expect({ faults, lost: operators.flatMap((o) => o.lost) }).toEqual({ faults: [], lost: [] })

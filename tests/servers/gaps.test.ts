@@ -1,4 +1,4 @@
-/** A server that answers late makes gaps: what `watch` prints of it is never a 0 that was not measured, and no sample comes twice. */
+/** A server that answers late makes gaps: `watch` never prints a 0 that was not measured, and no sample twice. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { startLab, type Lab } from '../lab/lab.ts'
 import { noServers } from '../lab/nspawn.ts'
 import { ConsoleFolder, isFull } from './lab.ts'
 
-/** Seconds that are watched. */
+/** Seconds to watch. */
 const WATCH_S = isFull ? 600 : 25
 
 const SCENARIO = `title: Late
@@ -64,7 +64,7 @@ describe.skipIf(noServers !== '')('readings that are late', () => {
     const partial = lines.filter((l) => l.partial)
     expect(partial.length).toBeGreaterThan(0)
     for (const l of partial) expect(Object.keys(l.targets).length, JSON.stringify(l)).toBeLessThan(2)
-    // What was measured is measured: the far server is never late.
+    // Measured values are kept: the far server is never late.
     expect(rates.filter((r) => r.id === '2.far.u1002' && typeof r.rate === 'number').length).toBeGreaterThan(0)
   })
 })

@@ -1,4 +1,4 @@
-/** What a login may not do on a server with a real sudo, whatever it says, and what a console tells of it. */
+/** Commands that a login may not run on a server with a real sudo, and the console's report of it. */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ describe
     })
     afterAll(async () => lab?.stop())
 
-    /** A command line in the login's own shell, through sshd. */
+    /** Runs a command line in the login's own shell, through sshd. */
     const login = (line: string): Promise<Ended> =>
       new Promise((resolve) => {
         const words = ['-F', lab.sshConfig, '-o', 'BatchMode=yes', HOST, line]
@@ -67,7 +67,7 @@ describe
     const helper = (...words: string[]): Promise<Ended> => login(`sudo -n ${HELPER} ${words.map(shellQuote).join(' ')}`)
     const lists = async (): Promise<[string, string[]]> => [await lab.rules(HOST), await lab.timers(HOST)]
 
-    it('writes, changes and stops rules of ours', async () => {
+    it('writes, changes and stops rules of Sluice', async () => {
       const started = await helper('start', OST, 'reg', 'sl_hog', 'jobid={a.0 b*}', '50')
       expect(started).toMatchObject({ code: 0, stderr: '' })
       expect(await lab.rules(HOST)).toMatch(/^sl_hog .* 50, ref/m)
@@ -222,7 +222,7 @@ describe.skipIf(noServers !== '')('a login that sudo lets do nothing', () => {
   })
   afterAll(async () => lab?.stop())
 
-  it('is told so, with what to ask for', async () => {
+  it('is reported, with the sudoers entry to request', async () => {
     const console = new ConsoleFolder(lab)
     const listed = await console.run('rules', 'list', console.cluster, '--json')
     expect(listed.code).not.toBe(0)

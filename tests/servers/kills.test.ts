@@ -1,8 +1,8 @@
 /**
- * Consoles that are killed with -9 at random instants of a commit and of a controller, on servers with a real systemd: at no time a rule
- * of Sluice without a timer, none past its expiry plus five seconds, and no timer left over.
+ * Consoles killed with -9 at random instants of a commit and of a controller, on servers with a real systemd: at no time a rule of
+ * Sluice without a timer, none past its expiry plus five seconds, and no timer left over.
  *
- * Each server is a cluster of its own, so that several consoles can be killed at once.
+ * Each server is a separate cluster, so that several consoles can be killed at once.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const KILLS = isFull ? 50 : 4
 const SERVERS = 4
 const LEASE_S = 60
 const GRACE_S = 5
-/** Against hanging only: a controller shows its plans for ten seconds before it writes. */
+/** Only limits a hang: a controller shows its plans for ten seconds before it writes. */
 const START_MS = 120_000
 const PATIENCE_MS = 240_000 + (KILLS / SERVERS) * 60_000
 
@@ -38,9 +38,9 @@ const SCENARIO = stringify({
   })),
 })
 
-/** What a look at a server found that must not be. */
+/** Violations found on a server. */
 async function faultsOn(lab: Lab, host: string, kind: 'systemd' | 'helper'): Promise<string[]> {
-  // Rules first: a timer that fires in between takes its rule with it, and a rule that comes in between has its timer before it.
+  // Rules first: a timer that fires in between removes its rule, and a rule that appears in between has its timer before it.
   const rules = await ownRulesOn(lab, host)
   const timers = await timersOn(lab, host, kind)
   const stillThere = new Set(await ownRulesOn(lab, host))
@@ -68,7 +68,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
   ({ login, kind }) => {
     let lab: Lab
     const faults: string[] = []
-    /** When the last rule that may be on a server must be gone, by server, in ms of this process. */
+    /** Time by which the last possible rule on a server must be gone, by server, in ms of this process. */
     const ends = new Map<string, number>()
 
     beforeAll(async () => {
@@ -78,9 +78,9 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
     })
     afterAll(async () => lab?.stop())
 
-    /** A console that knows one of the servers, as a cluster of its own. */
+    /** Console that knows one of the servers, as a separate cluster. */
     const consoleOf = (host: string): ConsoleFolder => new ConsoleFolder(lab, host)
-    /** Nothing is due on a server that had its time. */
+    /** Waits until nothing is due on a server. */
     const pastEnd = async (host: string): Promise<void> => {
       const end = ends.get(host) ?? Infinity
       if (performance.now() < end + GRACE_S * 1000) return
@@ -94,7 +94,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
       await Promise.all(
         HOSTS.map(async (host) => {
           const own = consoleOf(host)
-          // How long one takes that is let be.
+          // Duration of an undisturbed one.
           const first = await own.plan([{ name: 'sl_first', match: 'jobid={1.hog.u1001}', rate: 50 }])
           const began = performance.now()
           const done = await own.apply(first, '20s').ended
@@ -103,7 +103,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
           for (let i = 0; i < each; i++) {
             const id = await own.plan([{ name: `sl_kill${i}`, match: 'jobid={2.hog.u1002}', rate: 40 + i }])
             const console = own.apply(id, '20s')
-            // The connection is most of the time, and nothing is written in it.
+            // Connecting takes most of the time, and nothing is written during it.
             await new Promise((wait) => setTimeout(wait, tookMs * (0.3 + 0.7 * random())))
             console.child.kill('SIGKILL')
             await console.ended
@@ -144,7 +144,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
               '--target',
               own.cluster,
             ]
-            // The lease of the console before it may still be there.
+            // The lease of the previous console may still exist.
             const before = new Set((await timersOn(lab, host, kind)).map((t) => t.unit))
             const isWritten = async (): Promise<boolean> =>
               (await timersOn(lab, host, kind)).some((t) => !before.has(t.unit))
@@ -167,7 +167,7 @@ describe.skipIf(noServers !== '').each(LOGINS.filter((l) => isFull || l.login ==
           }
         }),
       )
-      // Otherwise nothing was looked at.
+      // Otherwise nothing was checked.
       expect(wrote).toBeGreaterThan(0)
       for (const host of HOSTS) {
         await until(

@@ -1,4 +1,4 @@
-/** For tests: consoles as processes against servers with real parts, and the truth about those servers, past SSH. */
+/** Consoles as processes against servers with real parts, and the actual state of those servers, bypassing SSH. For tests. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { scratch } from '../kits/electron/ssh/sshd.ts'
 import type { Lab } from '../lab/lab.ts'
 
 /**
- * SLUICE_LAB=full: every release, login and length. Without, as much as a run of all tests has time for: each path once, with the
- * helper's login beside root where they differ.
+ * SLUICE_LAB=full: every release, login and length. By default as much as a run of all tests has time for: each path once, with
+ * the helper's login besides root where they differ.
  */
 export const isFull = process.env.SLUICE_LAB === 'full'
 
@@ -30,7 +30,7 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-/** A console as a process; it goes with the process of the test. */
+/** Console as a process that ends with the process of the test. */
 export interface Console {
   readonly child: ChildProcess
   readonly stdout: () => string
@@ -41,14 +41,14 @@ interface ClusterFile {
   clusters: { name: string; nodes: { name: string }[] }[]
 }
 
-/** A console with a data folder of its own. */
+/** Console with a separate data folder. */
 export class ConsoleFolder {
   readonly data = scratch()
   readonly cluster: string
   readonly #file: string
   readonly #knownHosts: string
 
-  /** @param host  the one server that it knows, as a cluster of its own; all servers without. */
+  /** @param host  the only server that it knows, as a separate cluster; default all servers. */
   constructor(lab: Lab, host?: string) {
     this.#knownHosts = lab.knownHosts
     this.cluster = host === undefined ? lab.cluster : `${lab.cluster}-${host}`
@@ -102,7 +102,7 @@ export class ConsoleFolder {
 
 const SERVICES = ['ost.OSS.ost_io', 'mds.MDS.mdt', 'mds.MDS.mdt_readpage'] as const
 
-/** Rules on a server but the default one, of all services that it has: `ost.OSS.ost_io reg NAME`. */
+/** Rules on a server except the default one, of all its services: `ost.OSS.ost_io reg NAME`. */
 export async function rulesOn(lab: Lab, host: string): Promise<string[]> {
   const found: string[] = []
   for (const service of SERVICES) {
@@ -125,7 +125,7 @@ export const ownRulesOn = async (lab: Lab, host: string, more: readonly string[]
     return isOwnName(name) || more.includes(name)
   })
 
-/** Timers of Sluice as systemd of the server has them; `helper`: those that sluice-rule made. */
+/** Timers of Sluice in the server's systemd; `helper`: those that sluice-rule created. */
 export async function timersOn(lab: Lab, host: string, kind: TimerKind = 'systemd'): Promise<readonly FoundTimer[]> {
   const read = await readTimers({
     host,
@@ -137,7 +137,7 @@ export async function timersOn(lab: Lab, host: string, kind: TimerKind = 'system
   return read.value
 }
 
-/** Waits until something holds; what it found last is in the error. */
+/** Waits until a condition holds; the error has the last value. */
 export async function until<T>(what: () => Promise<T>, holds: (found: T) => boolean, ms = 60_000): Promise<T> {
   const end = performance.now() + ms
   for (;;) {

@@ -1,4 +1,4 @@
-/** The lease of a controller on a server with a real systemd, through the connection that a console has to it. */
+/** Lease of a controller on a server with a real systemd, through a console's connection. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { NodeConnection } from '#electron/base/connection.ts'
@@ -11,7 +11,8 @@ import { isFull, rulesOn, timersOn, until } from './lab.ts'
 
 const HOST = 'oss01'
 const OST = 'ost.OSS.ost_io.nrs_tbf_rule'
-const [ONE, TWO] = ['ab_0000000001', 'ab_0000000002']
+const ONE = 'ab_0000000001'
+const TWO = 'ab_0000000002'
 const SESSION = 'ada--desk-0000a1'
 
 const LOGINS = [
@@ -31,7 +32,12 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
 
     beforeAll(async () => {
       lab = await startLab({
-        ...{ parts: 'nspawn', servers: [HOST], release, login, sudo: 'write', settings: { safe_mode: 'review' } },
+        parts: 'nspawn',
+        servers: [HOST],
+        release,
+        login,
+        sudo: 'write',
+        settings: { safe_mode: 'review' },
       })
       live = await liveConsole({ cluster: lab.clusterFile, knownHosts: lab.knownHosts })
       await live.show()
@@ -52,10 +58,10 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
       leases.push(lease)
       return lease
     }
-    /** At a second of the console's clock, which is handed in. */
+    /** Covers at a second of the console's clock, which is passed in. */
     const cover = (lease: Lease, names: string[], s: number, there: string[] = [], isChanged = false) =>
       lease.cover(names, s * NS_PER_S, s * 1000, { there, next: names, isChanged })
-    /** As another login of the server does, past the console. */
+    /** Writes like another login of the server, bypassing the console. */
     const write = async (value: string): Promise<void> => {
       const { code, stderr } = await lab.exec(HOST, `lctl set_param ${OST}='${value}'`)
       expect(code, stderr).toBe(0)

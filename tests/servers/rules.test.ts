@@ -1,4 +1,4 @@
-/** Rules on servers with a real systemd: written, ended by the server itself, taken back. */
+/** Rules on servers with a real systemd: written, expired by the server itself, reverted. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -34,7 +34,12 @@ describe.skipIf(noServers !== '').each(LOGINS.filter(({ release }) => isFull || 
       const scenario = join(scratch(), 'two.yaml')
       writeFileSync(scenario, SCENARIO)
       lab = await startLab({
-        ...{ parts: 'nspawn', scenario, servers: HOSTS, release, login, sudo: 'write' },
+        parts: 'nspawn',
+        scenario,
+        servers: HOSTS,
+        release,
+        login,
+        sudo: 'write',
       })
     })
     afterAll(async () => lab?.stop())

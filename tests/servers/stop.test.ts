@@ -1,4 +1,4 @@
-/** Stop means stop: a controller in one process, a stop in another, on servers with real parts. */
+/** The global stop: a controller in one process, a stop in another, on servers with real parts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -52,7 +52,7 @@ describe
         await c.ended
       }
       for (const host of HOSTS) lab.node(host).sshd.stall(false)
-      // The lease of a console that was killed.
+      // The lease of a killed console.
       for (const host of HOSTS) {
         await until(
           () => ownRulesOn(lab, host),
@@ -136,7 +136,7 @@ describe
       const enforcing = controller(new ConsoleFolder(lab))
       for (const host of HOSTS) await written(host)
       lab.node('oss04').sshd.stall(true)
-      // Leases hold for a minute: after 75 seconds without renewal no rule would be left.
+      // Leases last a minute: after 75 seconds without renewal no rule would be left.
       await new Promise((done) => setTimeout(done, 75_000))
       for (const host of HOSTS.slice(0, 3)) expect(await ownRulesOn(lab, host), host).not.toEqual([])
       expect(enforcing.child.exitCode).toBe(null)

@@ -1,6 +1,6 @@
 /**
- * Order of test files: within a project those that take longest begin first, so that no worker is left with one of them while the
- * others have nothing to do. Vitest orders by the times of its last run; a fresh clone has none, and would begin with the largest file.
+ * Order of test files: within a project the longest start first, so that no worker is left with one of them while the others are
+ * idle. Vitest orders by the times of its last run; a fresh clone has none, and would start with the largest file.
  */
 import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'

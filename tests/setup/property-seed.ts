@@ -1,6 +1,6 @@
 /**
- * The seed of every property test: one and the same in each run, so that a run of the tests says something about the change at
- * hand and can be repeated. `SLUICE_FC_SEED=random npm test` explores with new seeds, `SLUICE_FC_SEED=N` repeats one that failed.
+ * Seed of every property test: the same in each run, so that a run tests the change at hand and can be repeated.
+ * `SLUICE_FC_SEED=random npm test` explores with new seeds, `SLUICE_FC_SEED=N` repeats one that failed.
  */
 import fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** Tests of components look at whole views: what comes a picture later is there at once. */
+/** Tests of components check whole views: parts that are rendered a frame later are rendered at once. */
 import { revealing } from '../../renderer/composables/use-revealed.ts'
 
 revealing.atOnce = true

@@ -1,4 +1,4 @@
-/** One test of each family of real parts: a browser, an SSH server, a program under the stage of PADLL, the command line. */
+/** One test per family of real parts: a browser, an SSH server, a program under the stage of PADLL, the command line. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ import { startLab } from '../lab/lab.ts'
 import { liveConsole } from '../node/live-console.ts'
 import { tempFolder } from '../node/temp-folder.ts'
 
-/** So little that a minute of it is played in a second. */
+/** So little load that a minute of it is emulated in a second. */
 const QUIET = `title: Quiet
 clients: { count: 1 }
 oss:
@@ -87,7 +87,7 @@ describe.skipIf(noStage !== '')('a program under the stage', () => {
       await new Staged(trialProgram(), ['some', join(mount, 'file'), '0', '3000'], settings).ended,
     )
     expect(count).toBe(3000)
-    // The first second's worth may be there at once.
+    // The first second's worth may arrive at once.
     expect(seconds).toBeGreaterThan(1.9)
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Names of parameters: how a typed name becomes a path pattern, which files it names, and what they are called again.
+ * Parameter names: the path pattern of a typed name, the files that it matches, and the names printed for them.
  *
  * Source: spec/lustre 0.1 and 7.1, measured A12, A20, A23.
  */
@@ -7,7 +7,7 @@ import { expandBraces } from '../glob.ts'
 import { entryMode, filesOf, type TreeEntry } from '../parameter-tree.ts'
 import { isLoaded, isRoot, type LctlHost } from './host.ts'
 
-/** Where each tree is mounted, in the order in which lctl looks within it. */
+/** Mount points of the trees, in lctl's search order. */
 const MOUNTS = {
   proc: ['/proc/fs/lustre'],
   sysfs: ['/sys/fs/lustre'],
@@ -17,7 +17,7 @@ const MOUNTS = {
 const MODULES = '/sys/module/*/parameters'
 
 /**
- * The path pattern of a typed name: dots become slashes, except those of a NID below `exports` or in the name of an MGC;
+ * Path pattern of a typed name: dots become slashes, except those of a NID below `exports` or in the name of an MGC;
  * backslashes vanish; `ignoresSuffix` drops one `/`, `@` or `=` that `-F` printed before.
  */
 export function pathPattern(typed: string, ignoresSuffix = false): string {
@@ -38,7 +38,7 @@ function nidSpan(text: string): { from: number; to: number } | undefined {
   return { from, to: end < 0 ? text.length : end }
 }
 
-/** Files and directories that a path pattern names, in lctl's order; with repetition where braces name one twice. */
+/** Files and directories that match a path pattern, in lctl's order; repeated if braces name one twice. */
 export function findEntries(host: LctlHost, pattern: string, withModules = false): TreeEntry[] {
   if (!isLoaded(host)) return []
   const files = filesOf(host.parameters())
@@ -48,7 +48,7 @@ export function findEntries(host: LctlHost, pattern: string, withModules = false
   return [...mounts.flatMap(under), ...(withModules ? under(MODULES) : [])]
 }
 
-/** What lctl calls a file or directory: its path below the tree, with dots. */
+/** lctl's name of a file or directory: its path below the tree, with dots. */
 export function entryName(e: TreeEntry): string {
   if (e.path.startsWith('/sys/module/')) return e.path.slice(e.path.lastIndexOf('/') + 1)
   for (const mark of ['/lustre/', '/lnet/']) {
@@ -60,7 +60,7 @@ export function entryName(e: TreeEntry): string {
 
 const OWNER_WRITE = 0o200
 
-/** The sign that `-F` puts behind a name. */
+/** Suffix that `-F` appends to a name. */
 export function typeSuffix(e: TreeEntry): string {
   if (!e.file) return '/'
   return (entryMode(e) & OWNER_WRITE) !== 0 ? '=' : ''

@@ -1,20 +1,77 @@
 /**
  * `lctl get_param` and `lctl list_param`.
  *
- * Exit code: the first failing argument; within one argument, the last file read (spec/lustre 7.1). Options that no
- * server was seen to answer (`-b`, colours) are refused by name.
+ * Exit code: the first failing argument; within one argument, the last file read (spec/lustre 7.1). Options for which no
+ * server's answer was recorded (`-b`, colors) are refused by name.
  */
 import { errnoNumber, errnoText, type Errno } from '../../lustre/errno.ts'
-import { noSuchListing, noSuchParam, readRefused } from '../../lustre/lctl.ts'
+import { noSuchListing, noSuchParam, readRefused, formatParam } from '../../lustre/lctl.ts'
 import { exitWith, type ExecResult } from '../exec.ts'
 import { readEntry } from '../file-access.ts'
 import { entryMode, type TreeEntry } from '../parameter-tree.ts'
+import type { LctlDialect } from '../../lustre/lctl-dialect.ts'
+import type { ByteText } from '../../lustre/text.ts'
 import { entryName, findEntries, pathPattern, typeSuffix } from './find.ts'
-import { formatValue, throughNetlink } from './format.ts'
 import { isLoaded, isRoot, type LctlHost } from './host.ts'
 import { Listing, type Section } from './listing.ts'
 import { parseOptions } from './options.ts'
 import { LONG_NAMES, usage } from './usage.ts'
+
+// One parameter as get_param prints it. Source: spec/lustre 0.2 and 7.1, measured A12, A13, A26.
+
+interface ValueLayout {
+  /** False with `-n`. */
+  readonly hasName: boolean
+  /** `-H`: prefixes every line of a multi-line value with the name. */
+  readonly isHeaded: boolean
+  /** `-y`: `name: value`, on one line if the value is a single line. */
+  readonly isYaml: boolean
+}
+
+const chomp = (text: ByteText): ByteText => (text.endsWith('\n') ? text.slice(0, -1) : text)
+
+/** Up to 2.16 a value starts on a new line if it would extend past column 80, newline included. */
+function formatOld(name: string, value: ByteText, hasName: boolean, breakAt: number, printsEmpty: boolean): ByteText {
+  if (value === '' && !(printsEmpty && hasName)) return ''
+  const inner = chomp(value)
+  const isBroken = inner.includes('\n') || name.length + value.length >= breakAt
+  return hasName ? `${name}=${isBroken ? '\n' : ''}${inner}\n` : `${inner}\n`
+}
+
+function formatValue(dialect: LctlDialect, name: string, value: ByteText, layout: ValueLayout): ByteText {
+  const { hasName } = layout
+  const inner = chomp(value)
+  if (layout.isHeaded && inner.includes('\n')) {
+    return inner
+      .split('\n')
+      .map((line) => `${name}=${line}\n`)
+      .join('')
+  }
+  if (layout.isYaml && hasName) return `${name}: ${inner}\n`
+  if (dialect.breakAt !== undefined) return formatOld(name, value, hasName, dialect.breakAt, dialect.printsEmpty)
+  if (hasName) return formatParam(name, value)
+  return inner === '' ? '' : `${inner}\n`
+}
+
+/**
+ * Table as netlink serves it to users without debugfs: every counter lacks the last character of its line; 2.17.0 also misreads
+ * the start of the table as a time since boot.
+ *
+ * @param bootSeconds  Unix time at which the node's monotonic clock was 0.
+ */
+function throughNetlink(dialect: LctlDialect, table: ByteText, bootSeconds: number): ByteText {
+  const cut = table.replace(/^(\S+ +\d+ samples .*).$/gm, '$1')
+  if (!dialect.netlinkElapsedIsAbsolute) return cut
+  const ns = (name: string): bigint | undefined => {
+    const m = new RegExp(`^${name} +(\\d+)\\.(\\d{9}) `, 'm').exec(table)
+    return m ? BigInt(`${m[1]}${m[2]}`) : undefined
+  }
+  const snapshot = ns('snapshot_time')
+  const start = ns('start_time')
+  if (snapshot === undefined || start === undefined) return cut
+  const bogus = String(snapshot - (start - BigInt(Math.trunc(bootSeconds)) * 1_000_000_000n)).padStart(10, '0')
+  return cut.replace(/^(elapsed_time +)\d+\.\d{9} /m, `$1${bogus.slice(0, -9)}.${bogus.slice(-9)} `)
+}
 
 type Command = 'get_param' | 'list_param'
 
@@ -22,15 +79,15 @@ interface Request {
   readonly host: LctlHost
   readonly command: Command
   readonly has: (letter: string) => boolean
-  /** Whether values are read and printed, or names alone. */
+  /** True to read and print values, false for names alone. */
   readonly wantsValues: boolean
-  /** Whether files are read, if only to see whether they can be. */
+  /** True to read files, if only to check that they are readable. */
   readonly reads: boolean
   readonly listing: Listing
   stderr: string
 }
 
-/** Parts of paths that `-t` takes for something other than a setting. */
+/** Path components that `-t` does not treat as settings. */
 const NO_SETTING = /console|debug_|fail_|force|import|panic_|peers|srpc_sepol|stats|target_obd/
 
 const OWNER_READ = 0o400
@@ -50,7 +107,7 @@ function labelOf({ has, command, host }: Request, e: TreeEntry): string {
   return `${entryName(e)}${showsType ? typeSuffix(e) : ''}`
 }
 
-/** Reads one file into the listing; its error, if it has one. */
+/** Reads one file into the listing; returns its error, if any. */
 function take(r: Request, e: TreeEntry, section: Section): Errno | undefined {
   const name = labelOf(r, e)
   let text = `${name}\n`
@@ -67,11 +124,11 @@ function take(r: Request, e: TreeEntry, section: Section): Errno | undefined {
   return undefined
 }
 
-/** Everything a path pattern names; the error it ends with. */
+/** Lists everything that matches a path pattern; returns its final error. */
 function walk(r: Request, pattern: string, section: Section, isBelow = false): Errno | undefined {
   const entries = findEntries(r.host, pattern, r.has('o') && !isBelow)
   if (entries.length === 0) {
-    // A directory without content is no error; with -R, nothing is said about a name without a file either.
+    // An empty directory is not an error; with -R, names without files are not reported either.
     const isSilent = r.has('R') || (r.host.profile.lctl.hasNetlink && !isRoot(r.host))
     if (!isSilent) r.stderr += noSuchParam(r.command, pattern)
     return 'ENOENT'
@@ -92,7 +149,7 @@ function walk(r: Request, pattern: string, section: Section, isBelow = false): E
   return last
 }
 
-/** What netlink serves to users who cannot see the files; true when it served something. */
+/** Serves tables over netlink to users who cannot see the files; true if anything was served. */
 function serveByNetlink(r: Request, pattern: string): void {
   const asRoot = { ...r.host, user: { name: 'root', uid: 0 } }
   for (const e of findEntries(asRoot, pattern)) {

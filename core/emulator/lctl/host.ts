@@ -1,14 +1,14 @@
-/** A node as lctl sees it. */
+/** Interface of a node to lctl. */
 import type { Device } from '../../lustre/devices.ts'
 import type { Profile } from '../../lustre/profile.ts'
 import type { Nodemaps } from '../../tbf/nodemaps.ts'
 import type { Parameter } from '../parameter.ts'
 
-/** Who runs a command. Only root sees debugfs and writes; only root has /usr/sbin on its PATH (Debian). */
+/** User that runs a command. Only root sees debugfs and writes; only root has /usr/sbin on its PATH (Debian). */
 export interface NodeUser {
   readonly name: string
   readonly uid: number
-  /** Entries of sudoers for it, all without a password; none where nothing is said. */
+  /** The user's sudoers entries, all NOPASSWD. Default: none. */
   readonly sudo?: readonly string[]
 }
 
@@ -17,14 +17,14 @@ export const ROOT: NodeUser = { name: 'root', uid: 0 }
 /** A line of `lctl dl`; its number is its place in the list. */
 export type ObdDevice = Omit<Device, 'index'>
 
-/** The permanent parameters of a file system, kept by its MGS: `set_param -P`. */
+/** Permanent parameters of a file system, kept by its MGS: `set_param -P`. */
 export interface ParamsLog {
-  /** Stores a value unchecked and applies it everywhere some seconds later. */
+  /** Stores a value unchecked; it is applied on all nodes some seconds later. */
   set(name: string, value: string): void
   delete(name: string): void
   /** As `set`, but in the log of the file system, as `conf_param` does. */
   configure(name: string, value: string): void
-  /** What is stored, in the order of the log, with the number of each record. */
+  /** Stored records in log order, with their numbers. */
   records(): readonly { readonly index: number; readonly name: string; readonly value: string }[]
 }
 
@@ -32,16 +32,16 @@ export interface ParamsLog {
 export interface LustreSide {
   /** As `lctl --version` and the parameter `version` print it. */
   readonly version: string
-  /** The files as they are now; the same list, identity included, as long as none comes or goes. */
+  /** Current files; the list keeps its identity until a file is added or removed. */
   readonly parameters: () => readonly Parameter[]
-  /** Devices in the order of their numbers. */
+  /** Devices by number. */
   readonly devices?: () => readonly ObdDevice[]
   /** The node's own NIDs. */
   readonly nids?: readonly string[]
-  /** Only on the MGS's node. */
+  /** Present on the MGS's node only. */
   readonly paramsLog?: ParamsLog
   readonly nodemaps?: Nodemaps
-  /** Whether the kernel modules are loaded; without them there is neither a file nor a device. */
+  /** False while the kernel modules are not loaded; then there are no files and no devices. */
   readonly isLoaded?: () => boolean
   /** Unix seconds at which the node's monotonic clock was 0. */
   readonly bootSeconds?: number

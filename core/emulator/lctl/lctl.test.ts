@@ -1,4 +1,4 @@
-/** lctl on a node made of a few files, release by release. The answers are those of spec/lustre 7 and measured A, B. */
+/** lctl on a node with a few files, by release. Expected output: spec/lustre 7 and measured A, B. */
 import { describe, expect, it } from 'vitest'
 import { fail, ok } from '../../base/result.ts'
 import type { Errno } from '../../lustre/errno.ts'
@@ -11,7 +11,7 @@ import { runLctl } from './run.ts'
 
 type Content = Partial<Parameter> & { value?: string; errno?: Errno; refuses?: Errno; writable?: boolean }
 
-/** A file that keeps what is written to it. */
+/** Writable file that keeps its value. */
 function file(path: string, content: Content = {}): Parameter {
   const { value = '1\n', errno, refuses, writable = true, ...rest } = content
   let kept = value
@@ -176,7 +176,7 @@ describe('get_param', () => {
       code: 2,
     })
     expect(run(h, 'get_param', 'ost.OSS.ost_io.nrs_tbf_rule', 'foo.bar').code).toBe(19)
-    // The rule cannot be read, the file behind it can.
+    // The rule file is unreadable, the one after it is readable.
     expect(run(h, 'get_param', 'ost.OSS.ost_io.{nrs_tbf_rule,timeouts}').code).toBe(0)
     expect(run(h, 'get_param', 'ost.OSS.ost_io.{timeouts,nrs_tbf_rule}').code).toBe(19)
     expect(run(h, 'get_param', '-N', 'obdfilter.*.{evict_client,num_exports}')).toEqual({
@@ -210,7 +210,7 @@ describe('get_param', () => {
     })
   })
 
-  it('refuses by name what no server was seen to answer', () => {
+  it('refuses by name options without a recorded answer', () => {
     for (const option of ['-b', '-calways']) {
       const r = run(host('dev'), 'get_param', option, 'version')
       expect(r, option).toMatchObject({ stdout: '', code: 1 })
@@ -348,7 +348,7 @@ describe('set_param', () => {
     expect(run(h, 'set_param', 'ost.OSS.ost_io.timeouts=x').code).toBe(22)
   })
 
-  it('prints the number of an error without words, and ends with its low byte', () => {
+  it('prints the number of an error without a text, and exits with its low byte', () => {
     const parameters = [file(`${DEBUG}/x`, { refuses: 'ENOTSUPP' })]
     expect(run(host('2.15', { parameters: () => parameters }), 'set_param', 'x=tbf abc')).toEqual({
       stdout: '',
@@ -381,7 +381,7 @@ describe('set_param', () => {
     })
   })
 
-  it('takes a file and threads without a word', () => {
+  it('accepts a file and threads silently', () => {
     expect(run(host('dev'), 'set_param', '-F', '/x.yaml')).toEqual({ stdout: '', stderr: '', code: 0 })
     expect(out(host('dev'), 'set_param', '-t4', 'jobid_var=x')).toBe('jobid_var=x\n')
     expect(run(host('dev'), 'set_param', '-C', '-P', 'x=1').code).toBe(4)
@@ -426,7 +426,7 @@ describe('list_param', () => {
     ])
   })
 
-  it('says twice that there is nothing of a name', () => {
+  it('reports an unknown name twice', () => {
     expect(run(host('2.15'), 'list_param', 'nosuch.param', 'version')).toEqual({
       stdout: 'version\n',
       stderr:
@@ -454,7 +454,7 @@ describe('a user who is not root', () => {
     )
   })
 
-  it('is told that debugfs is not there up to 2.15, and nothing at all since', () => {
+  it('gets an error about debugfs up to 2.15, and none since', () => {
     const rule = 'ost.OSS.ost_io.nrs_tbf_rule'
     const path = 'ost/OSS/ost_io/nrs_tbf_rule'
     expect(run(as('2.15'), 'get_param', rule)).toEqual({

@@ -1,20 +1,19 @@
 /**
- * The order in which lctl prints what it found.
+ * Output order of lctl.
  *
- * Since 2.16 everything is collected before it is printed: first what the name itself matched, then each directory that
- * `-R` went into, one after the other. A directory that lies in two trees is gone into twice, so get_param prints its
- * values twice (measured A22), while list_param drops names it has. Before that, a directory's content stood right behind
- * its name.
+ * Since 2.16 all results are collected before printing: first the matches of the name itself, then each directory that `-R`
+ * entered, one after the other. A directory that exists in two trees is entered twice, so get_param prints its values twice
+ * (measured A22), while list_param drops repeated names. Before 2.16, a directory's content followed its name directly.
  */
 export interface ListedItem {
   readonly name: string
-  /** What is printed for it. */
+  /** Printed text. */
   readonly text: string
 }
 
 interface Section {
   readonly path: string
-  /** By name, in the order in which the names came; each holds what is printed for it. */
+  /** By name, in order of insertion; each with its printed texts. */
   readonly items: Map<string, string[]>
   readonly below: Section[]
 }
@@ -29,20 +28,20 @@ export class Listing {
   readonly #seen = new Set<string>()
 
   /**
-   * @param options.dropsRepeats  whether what was listed before is left out.
-   * @param options.isCollected   whether sections are printed after what they belong to.
+   * @param options.dropsRepeats  true to omit names listed before.
+   * @param options.isCollected   true to print sections after the items that they belong to.
    */
   constructor(options: { dropsRepeats: boolean; isCollected: boolean }) {
     this.#drops = options.dropsRepeats
     this.#isCollected = options.isCollected
   }
 
-  /** The section that a directory's content belongs to. */
+  /** Section of a directory's content. */
   section(path: string): Section {
     if (!this.#isCollected) return this.#root
     let at = this.#root
     for (;;) {
-      // lctl looks for the path of a known section anywhere in the new one: `ldlm/x/mdt/` lands below `mdt/`.
+      // lctl looks for the path of a known section anywhere in the new one: `ldlm/x/mdt/` goes below `mdt/`.
       const known = at.below.find((s) => path.includes(s.path))
       if (!known) {
         const made = makeSection(path)
@@ -70,7 +69,7 @@ export class Listing {
     else if (!this.#drops || !known.includes(text)) known.push(text)
   }
 
-  /** Whether a directory of this name is listed already: before 2.16, list_param does not go into it again. */
+  /** True if a directory of this name is already listed: before 2.16, list_param does not enter it again. */
   has(name: string): boolean {
     return !this.#isCollected && this.#drops && this.#seen.has(name)
   }

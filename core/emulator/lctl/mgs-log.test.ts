@@ -28,7 +28,7 @@ describe('permanent parameters', () => {
     lustre: { ...(sides[0] as LustreSide), paramsLog: log },
   })
 
-  it('reach every node ten seconds later, unless they are gone by then; errors are nobody’s', () => {
+  it('reach every node ten seconds later, unless deleted by then; errors are not reported', () => {
     expect(node.exec('lctl set_param -P jobid_var=first')).toEqual({ stdout: '', stderr: '', code: 0 })
     sim.runUntil(10e9 - 1)
     expect([...values]).toEqual([])

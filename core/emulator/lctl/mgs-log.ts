@@ -1,6 +1,6 @@
 /**
- * The log of permanent parameters on an MGS, and how its nodes learn of a value: some seconds later, each writes it to
- * whatever file of that name it has, and says nothing when that fails.
+ * Log of permanent parameters on an MGS, and their distribution: some seconds later, each node writes a value to every matching
+ * file that it has; errors are not reported.
  *
  * Source: spec/lustre 7.2, measured A32 and B11. Deviation: a node that mounts later does not replay the log.
  */
@@ -12,10 +12,10 @@ import { openEntry } from '../file-access.ts'
 import { findEntries, pathPattern } from './find.ts'
 import { ROOT, type LustreSide, type ParamsLog } from './host.ts'
 
-/** Until every node has a value, s; measured: up to ten. */
+/** Delay until every node has a value, s; measured: up to ten. */
 const APPLY_SECONDS = 10
 
-/** Number of the first record behind the log's head. */
+/** Number of the first record after the log's header. */
 const FIRST_INDEX = 2
 
 export class MgsLog implements ParamsLog {
@@ -34,7 +34,7 @@ export class MgsLog implements ParamsLog {
     const record = { index: this.#next++, value }
     this.#records.delete(name)
     this.#records.set(name, record)
-    // Deleted or overtaken before anyone heard of it?
+    // Skips records deleted or replaced before they are applied.
     this.#later(() => this.#records.get(name) === record, name, value)
   }
 

@@ -1,20 +1,20 @@
 /**
- * Options of lctl's commands as GNU getopt takes them: letters together, values attached or apart, options after the
- * parameters, `--` as their end.
+ * Options of lctl's commands as GNU getopt parses them: grouped letters, values attached or separate, options after the
+ * parameters, terminated by `--`.
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 
 export interface ParsedOptions {
-  /** Value by letter; '' for an option without one. The last of several counts. */
+  /** Value by letter; '' for an option without one. The last occurrence counts. */
   readonly values: ReadonlyMap<string, string>
-  /** What is no option, in order. */
+  /** Non-option arguments, in order. */
   readonly rest: readonly string[]
 }
 
-/** Long names that stand for letters; any unambiguous beginning of one does too. */
+/** Long names of letters; any unambiguous prefix is accepted. */
 export type LongNames = Readonly<Record<string, string>>
 
-/** 'none' | 'required' | 'optional', or undefined for a letter that is no option. */
+/** Kind of argument that a letter takes; undefined for an unknown letter. */
 function valueOf(letters: string, letter: string): 'none' | 'required' | 'optional' | undefined {
   const at = letter === ':' ? -1 : letters.indexOf(letter)
   if (at < 0) return undefined
@@ -30,12 +30,12 @@ function findLong(names: LongNames, typed: string): string | undefined {
 }
 
 /**
- * Takes options out of arguments.
+ * Parses options out of arguments.
  *
  * @param command  name for messages.
  * @param letters  as in getopt's option string.
  * @param long     undefined where long options do not exist.
- * @returns        options and the rest, or getopt's message for the first that is wrong.
+ * @returns        options and the rest, or getopt's message for the first invalid one.
  */
 export function parseOptions(
   command: string,

@@ -1,8 +1,8 @@
 /**
- * Permanent parameters: `set_param -P`, `conf_param` and the log that holds them.
+ * Permanent parameters: `set_param -P`, `conf_param` and their log.
  *
- * Nothing is checked when they are stored, nothing is printed, and nobody hears of an error when they are applied some
- * seconds later (measured A32, B11). Only the MGS takes them.
+ * Values are stored unchecked and without output, and errors of applying them some seconds later are not reported (measured
+ * A32, B11). Accepted on the MGS only.
  */
 import { errnoNumber, errnoText } from '../../lustre/errno.ts'
 import { done, exitWith, type ExecResult } from '../exec.ts'
@@ -33,7 +33,7 @@ export function setPermanently(host: LctlHost, words: readonly string[], isDelet
   return done()
 }
 
-/** `lctl conf_param FSNAME.sys.NAME=VALUE`: what `-P` replaced; of its names, those of the whole system are known. */
+/** `lctl conf_param FSNAME.sys.NAME=VALUE`, the predecessor of `-P`; only names under `sys` are supported. */
 export function confParam(host: LctlHost, args: readonly string[]): ExecResult {
   const log = logOf(host)
   if (!log) return notHere('conf_param')

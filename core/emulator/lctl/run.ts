@@ -1,15 +1,39 @@
 /**
- * The tool lctl of an emulated node, in the words, layout and exit codes of the node's release.
+ * lctl of an emulated node, with the messages, layout and exit codes of the node's release.
  *
- * Commands that change nothing a console is for (modules, LFSCK, snapshots ...) are refused by name.
+ * Commands without use for a console (modules, LFSCK, snapshots ...) are refused by name.
  */
 import { errnoNumber, errnoText } from '../../lustre/errno.ts'
 import { done, exitWith, type ExecResult } from '../exec.ts'
-import { deviceList } from './devices.ts'
+import { formatDevices } from '../../lustre/devices.ts'
 import { readParams } from './get-param.ts'
-import { isLoaded, type LctlHost } from './host.ts'
+import { isLoaded, type LctlHost, isRoot } from './host.ts'
 import { confParam, printParamsLog } from './permanent.ts'
 import { writeParams } from './set-param.ts'
+
+// `lctl dl`: the devices of a node.
+//
+// Source: spec/lustre 6.9, measured A12, A14, B10.
+
+/** `lctl dl [-t]`. */
+function deviceList(host: LctlHost, args: readonly string[]): ExecResult {
+  const unknown = args.find((a) => a !== '-t' && a !== '--target')
+  if (unknown !== undefined) return exitWith(1, `lctl device_list: ${unknown} is not known to this emulated node\n`)
+  const devices = (host.devices?.() ?? []).map((d, index) => ({ ...d, index }))
+  const table = formatDevices(devices, { peers: args.length > 0 })
+  if (host.profile.lctl.hasNetlink) {
+    if (isLoaded(host)) return done(table)
+    return exitWith(errnoNumber('ENOENT'), 'Writer error: failed to resolve Netlink family id\n')
+  }
+  const hint = 'hint: the kernel modules may not be loaded\n'
+  if (!isLoaded(host)) return exitWith(0, `opening /dev/obd failed: ${errnoText('ENOENT')}\n${hint}`)
+  if (isRoot(host)) return done(table)
+  const denied = errnoText('EACCES')
+  return exitWith(
+    errnoNumber('EACCES'),
+    `opening /dev/obd failed: ${denied}\n${hint}Error getting device list: ${denied}: check dmesg\n`,
+  )
+}
 
 type Run = (host: LctlHost, args: readonly string[]) => ExecResult
 
@@ -30,17 +54,17 @@ const listNids: Run = (host) => {
   return done((host.nids ?? []).map((n) => `${n}\n`).join(''))
 }
 
-/** The first NID given is as near as any: an emulated node has one network. */
+/** Returns the first NID: an emulated node has one network, so all are equally near. */
 const whichNid: Run = (_host, args) =>
   args.length > 0 ? done(`${args[0]}\n`) : exitWith(1, 'lctl which_nid: usage: which_nid NID [NID ...]\n')
 
-/** `dk FILE`: an emulated node keeps no debug log and has no directories to write one to. */
+/** `dk FILE`: an emulated node has neither a debug log nor a directory to write one to. */
 const debugKernel: Run = (_host, args) =>
   args[0] === undefined
     ? exitWith(1, 'lctl dk: an emulated node keeps no debug log\n')
     : exitWith(1, `fopen(${args[0]}) failed: No such file or directory\n`)
 
-/** `nodemap_add NAME` and `nodemap_del NAME`: groups that rules of TBF name; what they hold is not played. */
+/** `nodemap_add NAME` and `nodemap_del NAME`: nodemaps named in TBF rules; their members are not emulated. */
 const nodemap =
   (verb: 'add' | 'del'): Run =>
   (host, args) => {
@@ -79,7 +103,7 @@ const COMMANDS: Readonly<Record<string, Run>> = {
 
 const MODERN: Readonly<Record<string, Run>> = { version, '--help': help }
 
-/** What real tools know and emulated nodes do not: named, so that it is not taken for a typing error. */
+/** Commands of the real tool that emulated nodes lack; named, so that they are not mistaken for typing errors. */
 const NOT_PLAYED =
   /^(?:(?:net|route|peer|conn|interface|pool|lqa|barrier|snapshot|nodemap|changelog|llog|lfsck|test)_|(?:activate|deactivate|abort_recovery|recover|apply_yaml|find_param|help_param|del_ost|debug_|df$|clear|mark|filter|show|modules|ping|network|attach|detach|setup|cleanup|push|mynid|fail|create|destroy|getattr|setattr))/
 
@@ -88,7 +112,7 @@ function unknown(host: LctlHost, name: string): ExecResult {
   if (host.profile.lctl.isModernTool) {
     return exitWith(1, `lctl: '${name}' is not a valid command. See 'lctl --list-commands'.\n`)
   }
-  // The whole list of the tool, of which an emulated node knows these.
+  // Prints the tool's whole list, reduced to the commands that an emulated node has.
   const known = Object.keys(COMMANDS).map((c) => `"${c}"\n`)
   return exitWith(1, '', `Try interactive use without arguments or use one of:\n${known.join('')}as argument.\n`)
 }
@@ -96,7 +120,7 @@ function unknown(host: LctlHost, name: string): ExecResult {
 /** Runs lctl with the given arguments on a node. */
 export function runLctl(host: LctlHost, args: readonly string[]): ExecResult {
   const [name, ...rest] = args
-  // Interactive use reads commands from standard input, where there are none.
+  // Interactive mode reads commands from standard input, which is empty here.
   if (name === undefined) return done()
   if (name === '--device' && rest[0] === 'MGS' && rest[1] === 'llog_print' && rest[2] === 'params') {
     return printParamsLog(host)

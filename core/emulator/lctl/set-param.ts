@@ -1,8 +1,8 @@
 /**
  * `lctl set_param`.
  *
- * Assignments run left to right and all are tried; a name without a value takes the next argument for it, also when that
- * was meant as an assignment of its own (measured A8), and only a last argument without a value ends the command.
+ * Assignments run left to right and all are tried; a name without a value takes the next argument as its value, even if that
+ * was meant as an assignment (measured A8), and only a last argument without a value ends the command.
  */
 import { errnoNumber, errnoText, type Errno } from '../../lustre/errno.ts'
 import { assignmentFailed, noSuchParam, openRefused, writeRefused } from '../../lustre/lctl.ts'
@@ -26,7 +26,7 @@ function assign(host: LctlHost, name: string, value: string, has: (letter: strin
   const out: Outcome = { stdout: '', stderr: '', errno: undefined }
   const entries = findEntries(host, pattern, has('o'))
   if (entries.length === 0) {
-    // Without debugfs nothing is said about the path: netlink is asked, and does not know how to write it.
+    // Without debugfs, path errors are not reported: lctl falls back to netlink, which cannot write it.
     if (isRoot(host) || !lctl.hasNetlink) out.stderr += noSuchParam('set_param', pattern)
     out.errno = 'ENOENT'
   }
@@ -46,7 +46,7 @@ function assign(host: LctlHost, name: string, value: string, has: (letter: strin
   return out
 }
 
-/** Name and value of the next assignment, and how many arguments it took; no value: it is malformed. */
+/** Name and value of the next assignment, and the number of arguments consumed; without a value it is malformed. */
 function nextAssignment(words: readonly string[]): { name: string; value: string | undefined; taken: number } {
   const word = words[0] as string
   const eq = word.indexOf('=')
@@ -64,7 +64,7 @@ export function writeParams(host: LctlHost, args: readonly string[]): ExecResult
     lctl.options.set,
     lctl.hasLongOptions ? LONG_NAMES.set_param : undefined,
   )
-  // getopt says nothing here: set_param switches its complaints off.
+  // set_param disables getopt's messages.
   if (!options.ok) return usage(host.profile, 'set_param')
   const { values, rest } = options.value
   if (rest.length === 0) return usage(host.profile, 'set_param')
@@ -72,7 +72,7 @@ export function writeParams(host: LctlHost, args: readonly string[]): ExecResult
   if (has('C') && has('P')) {
     return usage(host.profile, 'set_param', 'error: set_param: -C cannot be used with -P\n')
   }
-  if (has('F')) return done() // measured A32: unknown keys in the file are no error, and a node here has no files
+  if (has('F')) return done() // measured A32: unknown keys in the file are not an error, and emulated nodes have no files
   if (has('C')) return writtenForMount(rest, has('d'), has('n'), values.get('C') ?? '')
   const warning = has('d') && !has('P') ? "warning: setting '-P' option with '-d'\n" : ''
   if (has('P') || has('d')) {
@@ -103,7 +103,7 @@ export function writeParams(host: LctlHost, args: readonly string[]): ExecResult
   return { stdout, stderr, code }
 }
 
-/** `-C`: into the file that mounting a client reads; nothing changes now. Layout from the tool's documentation. */
+/** `-C`: writes to the file that is read when a client mounts; nothing changes now. Layout from the tool's documentation. */
 function writtenForMount(rest: readonly string[], isDelete: boolean, isQuiet: boolean, fsName: string): ExecResult {
   const wrong = isDelete ? undefined : rest.find((a) => !a.includes('='))
   if (wrong !== undefined) {

@@ -1,8 +1,8 @@
 /**
- * Usage of lctl's commands: which options each release names, and how it lays them out.
+ * Usage texts of lctl's commands: options and layout by release.
  *
- * Source: measured A25 (2.15.8, 2.17.0, development line). set_param's up to 2.17 was not measured and follows the layout
- * of the others.
+ * Source: measured A25 (2.15.8, 2.17.0, development line). set_param's up to 2.17 was not measured and follows the layout of
+ * the others.
  */
 import type { Profile } from '../../lustre/profile.ts'
 import { exitWith, type ExecResult } from '../exec.ts'
@@ -10,7 +10,7 @@ import type { LongNames } from './options.ts'
 
 export type ParamCommand = 'get_param' | 'set_param' | 'list_param'
 
-/** Long options of all three commands; a letter that a command does not know cannot be reached by its long name. */
+/** Long options of all three commands; the long name of a letter that a command lacks does not work there. */
 export const LONG_NAMES: Readonly<Record<ParamCommand, LongNames>> = {
   get_param: {
     dshbak: 'b',
@@ -164,7 +164,7 @@ usage: ${indented(' '.repeat(17), [
 
 const EXIT_USAGE = 4
 
-/** Answer to arguments that make no sense; `complaint` is getopt's line about one of them. */
+/** Usage error; `complaint` is getopt's message about an argument. */
 export function usage(profile: Profile, command: ParamCommand, complaint = ''): ExecResult {
   const texts = profile.release === 'dev' ? DEV : profile.lctl.hasLongOptions ? V2_17 : OLD
   const text = `${texts[command]}\n`

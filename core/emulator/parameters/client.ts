@@ -1,7 +1,7 @@
 /**
- * The parameters of a client: its connections to targets.
+ * Parameters of a client: its connections to targets.
  *
- * Source: spec/lustre 6.8; what is accepted and refused from the answers of running clients.
+ * Source: spec/lustre 6.8; accepted and refused values from the answers of running clients.
  */
 import { formatRpcStats, modifyRows, rpcSections, type RpcStats } from '../../lustre/rpc-stats.ts'
 import type { RpcHistograms } from '../io-histograms.ts'
@@ -12,9 +12,9 @@ import type { NodeState } from './node.ts'
 import type { Role } from './role.ts'
 import { targetObdParameter } from './target-obd.ts'
 
-/** Most RPCs that a connection may have under way (OBD_MAX_RIF_MAX). */
+/** Upper limit of max_rpcs_in_flight (OBD_MAX_RIF_MAX). */
 const MAX_RPCS_IN_FLIGHT = 256
-/** What a client with memory enough may have dirty for one OST. */
+/** Dirty data limit per OST of a client with enough memory, MiB. */
 const MAX_DIRTY_MB = 2000
 
 /** A connection to a target. */
@@ -25,19 +25,19 @@ export interface ConnectionView {
   readonly serverNid: string
   /** Slots for RPCs; a write takes effect at once. */
   maxRpcsInFlight: number
-  /** RPCs under way by what they are. */
+  /** RPCs in flight by kind. */
   readonly underWay: Readonly<Record<'read' | 'write' | 'modify', number>>
   readonly histograms: RpcHistograms
 }
 
 export interface ClientView {
   readonly fsname: string
-  /** The mount: `ffff88811a870800`. */
+  /** Mount instance: `ffff88811a870800`. */
   readonly instance: string
   readonly connections: readonly ConnectionView[]
 }
 
-/** The instance of a mount: an address of the client's memory. */
+/** Instance of a mount: a kernel address of the client. */
 export const instanceOf = (seed: string): string => `ffff8881${uuidOf(seed).slice(0, 5)}000`
 
 function rpcStatsFile(node: NodeState, c: ConnectionView): FileOps {
@@ -48,7 +48,7 @@ function rpcStatsFile(node: NodeState, c: ConnectionView): FileOps {
     gauges: {
       read: c.underWay.read,
       write: c.underWay.write,
-      // Emulated reads and writes go to the server as they are, as direct I/O does: no page waits in a cache.
+      // Emulated reads and writes are sent directly, like direct I/O: no page is cached.
       ...(c.type === 'osc' && dialect.rpcLatency ? { dio: c.underWay.read + c.underWay.write } : {}),
       pendingWritePages: 0,
       pendingReadPages: 0,
@@ -96,7 +96,7 @@ function connectionParameters(node: NodeState, client: ClientView, c: Connection
   ]
 }
 
-/** What a node is as a client. */
+/** Role of a client node. */
 export function clientRole(node: NodeState, client: ClientView): Role {
   const osts = client.connections.filter((c) => c.type === 'osc').map((c) => c.target)
   const fixed = [

@@ -1,6 +1,6 @@
 /**
- * The parameters of an emulated node beside those that real nodes of the same releases list: every one is there on a real
- * node too, in the same tree, and may be written there if it may be written here.
+ * Compares the parameters of emulated nodes with those listed by real nodes of the same releases: each exists on a real node
+ * too, in the same tree, and is writable only if it is writable there.
  */
 import { describe, expect, it } from 'vitest'
 import { CORPUS, corpusRecords } from '../../../tests/corpus.ts'
@@ -14,10 +14,10 @@ import { modeOf } from '../parameter.ts'
 
 if (CORPUS === '') console.log('parameters/corpus.test.ts: skipped, SLUICE_CORPUS does not name a folder of answers')
 
-/** Names without what a node makes up: mount instances and the kind of disk. */
+/** Removes the generated parts of a name: mount instances and the kind of disk. */
 const common = (name: string): string => name.replace(/ffff[0-9a-f]{12}/g, 'INSTANCE').replace(/\bosd-\w+/, 'osd-KIND')
 
-/** The node that the answers of a version come from. */
+/** Node from which the answers of a version were recorded. */
 function fixture(version: string): Testfs {
   const { release } = profileOf(parseVersion(version))
   return makeTestfs({ version, cpts: 2, osd: release === '2.15' ? 'zfs' : 'wbcfs', hasLocks: true })
@@ -29,9 +29,9 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
 
   it.each(versions)('are those of a real node of %s', (version) => {
     const mine = records.filter((r) => r.lustre === version)
-    /** Names that were listed, and whether they may be written where that was listed too. */
+    /** Listed names, with their writability where it was listed. */
     const real = new Map<string, boolean | undefined>()
-    /** What was listed to the end: with -R everything below, without it what has as many parts. */
+    /** Patterns of complete listings: with -R everything below, without it names of the same depth. */
     const listings: RegExp[] = []
     for (const r of mine) {
       const m = /^lctl (?:list_param|get_param -N\w*) ((?:-\w+ )*)(.*)$/.exec(r.command)
@@ -55,7 +55,7 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
     for (const p of lustre.parameters()) {
       const name = common(p.name)
       if (p.tree === 'module') continue
-      // NIDs hold dots.
+      // NIDs contain dots.
       if (!listings.some((pattern) => pattern.test(name.replace(/\d+\.\d+\.\d+\.\d+@/, 'NID@')))) continue
       compared++
       const mayWrite = real.get(name)
@@ -75,7 +75,7 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
     )) {
       const { lustre } = fixture(r.lustre)
       const node = new EmulatedNode(new Simulation(), { name: 'testfs', roles: ['oss'], lustre })
-      /** Files by directory, in order; directories themselves stand where their first file is, which may be missing here. */
+      /** Files by directory, in order; directories take the position of their first file, which may be missing here. */
       const byDirectory = (text: string): Map<string, string[]> => {
         const files = new Map<string, string[]>()
         for (const name of text.split('\n').map(common)) {
@@ -103,7 +103,7 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
   it('number the lock pools of each side as real nodes do', () => {
     let pools = 0
     for (const r of records.filter(({ id }) => id === 'ldlm-pool-state')) {
-      // When the MDT heard of its OSTs, before the mount or after, is chance.
+      // The MDT may learn of its OSTs before or after the mount, at random.
       const heads = (text: string): string[] =>
         text.match(/^LDLM pool state .*$/gm)?.map((h) => common(h).replace(/(-[mo][ds]c-.*)-\d+\)/, '$1-N)')) ?? []
       const node = new EmulatedNode(new Simulation(), {
@@ -123,7 +123,7 @@ describe.skipIf(CORPUS === '')('the parameters of an emulated node', () => {
     for (const r of records.filter(({ id }) => id === 'node-dl')) {
       const mine = (fixture(r.lustre).lustre.devices?.() ?? []).map((d) => common(`${d.status} ${d.type} ${d.name}`))
       const real = parseDevices(r.stdout).devices.map((d) => common(`${d.status} ${d.type} ${d.name}`))
-      // When the MDT heard of its OSTs, before the mount or after, is chance.
+      // The MDT may learn of its OSTs before or after the mount, at random.
       const isFixed = (d: string): boolean => !d.startsWith('UP osp ')
       expect(mine.filter(isFixed), r.file).toEqual(real.filter(isFixed))
       expect(new Set(mine)).toEqual(new Set(real))

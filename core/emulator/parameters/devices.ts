@@ -1,8 +1,8 @@
 /**
- * The devices of a node: the list that `lctl dl` and the parameter `devices` print.
+ * Devices of a node: the list that `lctl dl` and the parameter `devices` print.
  *
- * Source: spec/lustre 6.9; the numbers of references follow from the answers of running nodes: a device of its own holds
- * some, one more since 2.16, and a target two more for each export.
+ * Source: spec/lustre 6.9; reference counts follow from the answers of running nodes: a device has some of its own, one more
+ * since 2.16, and a target two more for each export.
  */
 import { shortHash } from '../../base/hash.ts'
 import { formatDevices } from '../../lustre/devices.ts'
@@ -11,7 +11,7 @@ import type { Parameter } from '../parameter.ts'
 import { file, text } from './file.ts'
 import type { NodeState } from './node.ts'
 
-/** References that a device of a type holds by itself in 2.15. */
+/** References of a device by itself, by type, in 2.15. */
 const REFS: Readonly<Record<string, number>> = {
   lov: 3,
   lod: 3,
@@ -27,13 +27,13 @@ const OTHER_REFS = 4
 const REFS_PER_EXPORT = 2
 
 export interface DeviceOptions {
-  /** Connections to it, on a target. */
+  /** Exports of a target. */
   readonly exports?: number
   /** NID of its server, on a client device. */
   readonly peer?: string
 }
 
-/** A device that is up. */
+/** Creates a device in state UP. */
 export const device = (
   node: NodeState,
   type: string,
@@ -49,7 +49,7 @@ export const device = (
   ...(peer === undefined ? {} : { peer }),
 })
 
-/** A UUID that is always the same for the same text. */
+/** Returns a UUID derived from a text. */
 export function uuidOf(seed: string): string {
   const hex = [0, 1, 2, 3].map((i) => shortHash(`${seed}/${i}`).slice(2)).join('')
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
@@ -57,7 +57,7 @@ export function uuidOf(seed: string): string {
   )
 }
 
-/** The parameter `devices`; reading it holds a reference to each device in the releases that count it. */
+/** Parameter `devices`; reading it holds a reference to each device in the releases that count it. */
 export const devicesParameter = (node: NodeState, devices: () => readonly ObdDevice[]): Parameter =>
   file(
     'debugfs',

@@ -1,4 +1,4 @@
-/** Making the files of a node: where each lives, and what the kernel's usual readers and writers do. */
+/** Constructors for the files of a node: their place in the trees, and the usual read and write functions of the kernel. */
 import { fail, ok, type Result } from '../../base/result.ts'
 import type { Errno } from '../../lustre/errno.ts'
 import type { Parameter, ParameterTree } from '../parameter.ts'
@@ -16,10 +16,10 @@ const PLACES: Readonly<Record<Place, { readonly tree: ParameterTree; readonly ro
 
 export type Write = (value: string) => Result<undefined, Errno>
 
-/** What a file does besides having a name. */
+/** Operations and attributes of a file, without its name. */
 export type FileOps = Pick<Parameter, 'read' | 'write' | 'mode' | 'netlink'>
 
-/** A file of the given directory names and its own; names may hold dots, as NIDs do. */
+/** Creates a file from directory names and its own; names may contain dots, as NIDs do. */
 export const file = (place: Place, parts: readonly string[], ops: FileOps): Parameter => ({
   name: parts.join('.'),
   path: `${PLACES[place].root}/${parts.join('/')}`,
@@ -27,23 +27,23 @@ export const file = (place: Place, parts: readonly string[], ops: FileOps): Para
   ...ops,
 })
 
-/** A file that is read without fail, and perhaps written. */
+/** File that always reads, and optionally accepts writes. */
 export const text = (read: () => string, write?: Write): FileOps => ({
   read: () => ok(read()),
   ...(write ? { write } : {}),
 })
 
-/** One value on a line of its own. */
+/** A single value on its own line. */
 export const line = (read: () => string | number, write?: Write): FileOps => text(() => `${read()}\n`, write)
 
-/** A file that only takes writes. */
+/** Write-only file. */
 export const writeOnly = (write: Write): FileOps => ({ read: () => fail('EACCES'), write, mode: 0o200 })
 
 export const written = ok(undefined)
 
 const NUMBER = /^\+?(?:(0x[0-9a-f]+)|(0[0-7]*)|([1-9]\d*))\n?$/i
 
-/** An unsigned number as the kernel reads it: decimal, `0x` hex or `0` octal, with a newline or without. */
+/** Parses an unsigned number as the kernel does: decimal, `0x` hex or `0` octal, with or without a newline. */
 export function kernelNumber(value: string): number | undefined {
   const m = NUMBER.exec(value)
   if (!m) return undefined
@@ -55,11 +55,11 @@ export function kernelNumber(value: string): number | undefined {
 export interface NumberLimits {
   readonly min?: number
   readonly max?: number
-  /** What a number outside is answered with. */
+  /** Error for a number out of range. */
   readonly outside?: Errno
 }
 
-/** A number that is read and written; what is none is EINVAL. */
+/** Readable and writable number; EINVAL if it is not a number. */
 export function numberLine(get: () => number, set: (n: number) => void, limits: NumberLimits = {}): FileOps {
   const { min = 0, max = 2 ** 32 - 1, outside = 'EINVAL' } = limits
   return line(get, (value) => {
@@ -71,7 +71,7 @@ export function numberLine(get: () => number, set: (n: number) => void, limits: 
   })
 }
 
-/** A number that a server ships with and that nothing emulated depends on: it is kept as written. */
+/** Number that servers have and that nothing emulated depends on; stored as written. */
 export function keptNumber(initial: number, limits: NumberLimits = {}): FileOps {
   let value = initial
   return numberLine(

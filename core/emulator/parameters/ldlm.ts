@@ -1,8 +1,8 @@
 /**
- * `ldlm.*`: the knobs of the lock manager that servers and clients ship with, and the locks of each namespace.
+ * `ldlm.*`: tunables of the lock manager on servers and clients, and the locks of each namespace.
  *
- * What counts locks (lock_count, pool.* and the like) is there where a namespace has locks to count, and else missing rather
- * than zero. Source: spec/lustre 5.1-5.3, measured A17, A18, A29, A30.
+ * Lock counters (lock_count, pool.* and the like) exist where the emulator counts the locks of a namespace; elsewhere the files
+ * are missing rather than zero. Source: spec/lustre 5.1-5.3, measured A17, A18, A29, A30.
  */
 import { fail } from '../../base/result.ts'
 import { formatPoolState, type PoolState } from '../../lustre/pool-state.ts'
@@ -21,25 +21,25 @@ import {
 import type { NodeState } from './node.ts'
 import { statsFile, type CounterKind, type StatsSource } from './stats-file.ts'
 
-/** The locks of a namespace. */
+/** Lock counters of a namespace. */
 export interface LockView {
   readonly resources: number
   /** Granted and waiting. */
   readonly locks: number
-  /** Those that a client keeps though nobody uses them; `lru_size=clear` drops them. */
+  /** Unused locks that a client caches; `lru_size=clear` drops them. */
   readonly unused: number
   readonly dropUnused?: () => void
-  /** How often the cache of the development line answered, and what of it is privileged. */
+  /** Cache hits in the development line, and privileged hits and locks. */
   readonly hits: number
   readonly privilegedHits: number
   readonly privileged: number
-  /** How often a resource was found contended; any write makes it 0. */
+  /** Times that a resource was found contended; any write resets it to 0. */
   contentionEvents: number
-  /** Callbacks that were not answered in time. */
+  /** Callbacks that timed out. */
   readonly timeouts: number
-  /** All of pool.state but its name, and whether it plans is up to the side. */
+  /** All of pool.state except its name; whether `plan` is printed depends on the side. */
   readonly pool: Omit<PoolState, 'pool' | 'plan'> & { readonly plan: number }
-  /** Since the pool was last recalculated, seconds, and how often it is. */
+  /** Time since the last pool recalculation, and its interval, s. */
   readonly recalcTime: number
   readonly recalcPeriod: number
   readonly poolStats: StatsSource
@@ -48,11 +48,11 @@ export interface LockView {
 export interface Namespace {
   /** `filter-testfs-OST0000_UUID`, `testfs-OST0000-osc-ffff...`, `MGS`. */
   readonly name: string
-  /** Locks that a server grants, that a client holds, or that a server holds of another one. */
+  /** Locks that a server grants, that a client holds, or that a server holds on another server. */
   readonly side: 'server' | 'client' | 'server connection'
 }
 
-/** Milliseconds, or a number with `ms` or `s` behind it. */
+/** Milliseconds, or a number with suffix `ms` or `s`. */
 function lruMaxAge(initialMs: number): FileOps {
   let ms = initialMs
   return line(
@@ -79,7 +79,7 @@ function lockCachePolicy(): FileOps {
   )
 }
 
-/** Attributes of a namespace. Those of servers are there on clients too when the modules were built with server support. */
+/** Attributes of a namespace. Those of servers also exist on clients if the modules were built with server support. */
 function attributes(ns: Namespace, node: NodeState): Readonly<Record<string, FileOps>> {
   const d = node.profile.text.namespaces
   const seconds: NumberLimits = d.contentionLimits ? { min: 1, max: 16 } : {}
@@ -114,12 +114,12 @@ const POOL_COUNTERS: readonly CounterKind[] = [
   { name: 'recalc_timing', unit: 'secs' },
 ].map((k) => ({ ...k, shape: 'sum' as const }))
 
-/** Locks that a server's own cache may keep for each CPU. */
+/** Locks per CPU in a server's own cache. */
 const LRU_PER_CPU = 100
 /** Grant step of a server's pool, percent. */
 const GRANT_STEP = 1
 
-/** A limit of the cache, or how many it holds while there is none. */
+/** Limit of the lock cache; without one, the number of unused locks. */
 function lruSize(ns: Namespace, locks: LockView, node: NodeState): FileOps {
   let limit = 0
   return line(
@@ -134,7 +134,7 @@ function lruSize(ns: Namespace, locks: LockView, node: NodeState): FileOps {
   )
 }
 
-/** Files that count the locks of a namespace; `number` is that of its pool among the pools of its side. */
+/** Lock counter files of a namespace; `number` is the index of its pool among the pools of its side. */
 function lockFiles(ns: Namespace, locks: LockView, number: number, node: NodeState): Parameter[] {
   const at = (parts: readonly string[], ops: FileOps, place: Place = 'sysfs'): Parameter =>
     file(place, ['ldlm', 'namespaces', ns.name, ...parts], ops)
@@ -193,10 +193,10 @@ function lockFiles(ns: Namespace, locks: LockView, number: number, node: NodeSta
   ]
 }
 
-/** Locks of a namespace, where they are counted. */
+/** Lock counters of a namespace; undefined where they are not counted. */
 export type LocksOf = (ns: Namespace) => LockView | undefined
 
-/** Namespaces of a node, and what they share. */
+/** Parameters of all namespaces of a node, and shared ones. */
 export function ldlmParameters(node: NodeState, namespaces: readonly Namespace[], locksOf: LocksOf): Parameter[] {
   const pools = { server: 0, client: 0 }
   const served: LockView[] = []

@@ -1,5 +1,5 @@
 /**
- * The parameters of an MDS: its services and its MDT.
+ * Parameters of an MDS: its services and its MDT.
  *
  * Source: spec/lustre 0.1, 6.4, measured A1, A6.
  */
@@ -19,7 +19,7 @@ import { lwpName, ospName, splitTarget } from './target-name.ts'
 import { targetObdParameter } from './target-obd.ts'
 import { exportCount, targetParameters, type ClientUuids, type TargetView } from './targets.ts'
 
-/** What a server opens its connections to OSTs with. */
+/** Default max_rpcs_in_flight of a server's connections to OSTs. */
 const OSP_RPCS_IN_FLIGHT = 100_000
 
 export interface MdsView {
@@ -42,10 +42,12 @@ function mdtParameters(node: NodeState, mdt: TargetView, { clientUuids }: MdsVie
 function mdtDevices(node: NodeState, mds: MdsView, mdt: TargetView, isFirst: boolean): ObdDevice[] {
   const { name } = mdt
   const { fsname, index } = splitTarget(name)
-  const [lov, mdd, qmt] = [`${name}-mdtlov`, `${fsname}-MDD${index.slice(3)}`, `${fsname}-QMT${index.slice(3)}`]
+  const lov = `${name}-mdtlov`
+  const mdd = `${fsname}-MDD${index.slice(3)}`
+  const qmt = `${fsname}-QMT${index.slice(3)}`
   return [
     device(node, `osd-${mds.osd}`, `${name}-osd`, `${name}-osd_UUID`),
-    // The first target to be mounted brings the services with it.
+    // The first mounted target creates the services.
     ...(isFirst ? [device(node, 'mds', 'MDS', 'MDS_uuid')] : []),
     device(node, 'lod', lov, `${lov}_UUID`),
     device(node, 'mdt', name, `${name}_UUID`, { exports: exportCount(mdt, mds.clientUuids) }),
@@ -56,7 +58,7 @@ function mdtDevices(node: NodeState, mds: MdsView, mdt: TargetView, isFirst: boo
   ]
 }
 
-/** An MDT's connections to the OSTs, of which lctl also speaks as `osc`. */
+/** An MDT's connections to the OSTs, which lctl also lists as `osc`. */
 const ospParameters = (mdt: string, osts: readonly string[]): Parameter[] =>
   osts.map((ost) =>
     file(
@@ -66,7 +68,7 @@ const ospParameters = (mdt: string, osts: readonly string[]): Parameter[] =>
     ),
   )
 
-/** What a node is as an MDS. */
+/** Role of an MDS node. */
 export function mdsRole(node: NodeState, mds: MdsView): Role {
   for (const { jobStats } of mds.mdts) node.onStatsHeader((shown) => (jobStats.showsStart = shown))
   const fixed = [
@@ -77,7 +79,7 @@ export function mdsRole(node: NodeState, mds: MdsView): Role {
       line(() => 'MDS_uuid'),
     ),
     ...mds.mdts.flatMap((mdt) => [
-      // Emulated MDTs hold no data: their disks do nothing that would be counted here.
+      // Emulated MDTs hold no data: their disks do no I/O that would be counted here.
       ...brwStatsFiles(node, mdt.name, new BrwHistograms(node.clock()), mds.osd),
       targetObdParameter(`${mdt.name}-mdtlov`, mds.osts),
       ...ospParameters(mdt.name, mds.osts),
@@ -92,7 +94,7 @@ export function mdsRole(node: NodeState, mds: MdsView): Role {
   return {
     parameters: () => [fixed, ...targets.map((t) => t())],
     devices: () => mds.mdts.flatMap((mdt, i) => mdtDevices(node, mds, mdt, i === 0)),
-    // The MDT hears of OSTs after its node has mounted all it mounts.
+    // The MDT learns of OSTs after its node has mounted everything.
     lateDevices: () =>
       mds.mdts.flatMap((mdt) =>
         mds.osts.map((ost) => device(node, 'osp', ospName(ost, mdt.name), `${mdt.name}-mdtlov_UUID`)),

@@ -3,12 +3,12 @@ import type { loadedModule } from '../../tbf/tbf-module.ts'
 import type { Parameter } from '../parameter.ts'
 import { file, numberLine } from './file.ts'
 
-/** What a server is loaded with. */
+/** Kernel module loaded on a server. */
 export type Module = ReturnType<typeof loadedModule>
 
 const NAMES = { tbf_depth: 'depth', tbf_jobid_cache_size: 'jobidCacheSize', tbf_rate: 'rate' } as const
 
-/** The files; they are written to the module itself, which its services read. */
+/** Module parameters; writes change the module object that its services read. */
 export const moduleParameters = (module: Module): Parameter[] =>
   Object.entries(NAMES).map(([name, key]) =>
     file(

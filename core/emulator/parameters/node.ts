@@ -1,6 +1,5 @@
 /**
- * The parameters of a node as such: its version, how its clients make job ids, its CPTs, and the knobs that every part of
- * Lustre shares.
+ * Node-wide parameters: its version, job id settings, CPTs, and tunables shared by all parts of Lustre.
  *
  * Source: spec/lustre 4.5, 6.7, 6.9; measured A15, A21, A27, A31; lengths from the answers of running nodes.
  */
@@ -21,7 +20,7 @@ export interface NodeOptions {
   readonly profile: Profile
   readonly version: string
   readonly cpts: number
-  /** CPUs of all CPTs together. */
+  /** Number of CPUs over all CPTs. */
   readonly cpus?: number
   /** Unix seconds at virtual time 0, and virtual ns now. */
   readonly epochSeconds: number
@@ -30,7 +29,7 @@ export interface NodeOptions {
   readonly jobidName?: string
 }
 
-/** What the parameters of a node share. */
+/** State shared by the parameters of a node. */
 export class NodeState {
   readonly profile: Profile
   readonly version: string
@@ -54,7 +53,7 @@ export class NodeState {
     this.jobidName = options.jobidName ?? '%e.%u'
   }
 
-  /** Where a file lives that later releases moved from /proc to debugfs, and from debugfs to sysfs. */
+  /** Tree of a file that moved from /proc to debugfs in later releases, and from debugfs to sysfs. */
   get procThenDebugfs(): Place {
     return this.profile.text.isOldLayout ? 'proc' : 'debugfs'
   }
@@ -73,23 +72,23 @@ export class NodeState {
     for (const tell of this.#onStatsHeader) tell(this.showsStart)
   }
 
-  /** Whether tables have start_time and elapsed_time now. */
+  /** True while tables show start_time and elapsed_time. */
   get showsStart(): boolean {
     return showsStart(this.profile.text, this.#statsHeader !== 0)
   }
 
-  /** Tells now and whenever it changes whether tables have start_time and elapsed_time. */
+  /** Calls `tell` now and at each change with whether tables show start_time and elapsed_time. */
   onStatsHeader(tell: (shown: boolean) => void): void {
     this.#onStatsHeader.push(tell)
     tell(this.showsStart)
   }
 
-  /** Times of a table that counts since `startNs` and is read now. */
+  /** Timestamps of a table that counts since `startNs` and is read now. */
   times(startNs: number): StatsTimes {
     return statsTimes(this.#epochSeconds, this.clock(), this.showsStart ? startNs : undefined)
   }
 
-  /** Unix seconds of a virtual instant, rounded down. */
+  /** Unix seconds of a virtual time, rounded down. */
   unixSecondsAt(ns: number): number {
     return this.#epochSeconds + Math.floor(ns / NS_PER_S)
   }
@@ -120,7 +119,7 @@ function jobIdFiles(node: NodeState): Parameter[] {
         () => node.jobidName,
         (value) => {
           if (value === '' || value.length > JOBID_NAME_MAX) return fail('EINVAL')
-          // Without a code it is not a name but one id, which is taken out of the cache of ids by pid.
+          // Without a format code it is not a name but a job id, which is removed from the cache of ids by pid.
           if (node.jobidVar !== 'nodelocal' && !value.includes('%')) return written
           node.jobidName = withoutNewline(value)
           return written
@@ -138,7 +137,7 @@ function jobIdFiles(node: NodeState): Parameter[] {
   ]
 }
 
-/** Numbers that nodes of every role ship with. */
+/** Adaptive timeout settings of every node. */
 const adaptiveTimeouts = (profile: Profile): Readonly<Record<string, number>> => ({
   at_early_margin: 5,
   at_extra: 30,
@@ -149,7 +148,7 @@ const adaptiveTimeouts = (profile: Profile): Readonly<Record<string, number>> =>
   timeout: 100,
 })
 
-/** What every node with Lustre has. */
+/** Parameters of every node with Lustre. */
 export function nodeParameters(node: NodeState): Parameter[] {
   const partitions = formatCpuPartitions(evenPartitions(node.cpts, node.cpus))
   const files = [

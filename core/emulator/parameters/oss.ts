@@ -1,5 +1,5 @@
 /**
- * The parameters of an OSS: its services, its OSTs and their disks.
+ * Parameters of an OSS: its services, its OSTs and their disks.
  *
  * Source: spec/lustre 0.1, 6.2, 6.5, measured A16.
  */
@@ -21,7 +21,7 @@ export interface OstView extends TargetView {
   readonly brw: BrwHistograms
 }
 
-/** What disks are formatted with. `wbcfs` keeps all in memory and counts none of its I/O. */
+/** Backend file systems. `wbcfs` keeps all data in memory and counts no I/O. */
 export type OsdKind = Osd | 'wbcfs'
 
 export interface OssView {
@@ -31,7 +31,7 @@ export interface OssView {
   readonly clientUuids: ClientUuids
 }
 
-/** `brw_stats` of a target, where its disk counts its I/O. */
+/** `brw_stats` of a target, if its backend counts I/O. */
 export function brwStatsFiles(node: NodeState, target: string, brw: BrwHistograms, osd: OsdKind): Parameter[] {
   if (osd === 'wbcfs') return []
   const dialect = node.profile.text.histogram
@@ -60,7 +60,7 @@ function ostParameters(node: NodeState, ost: OstView, { osd, clientUuids }: OssV
       line(() => osd),
     ),
     ...brwStatsFiles(node, ost.name, ost.brw, osd),
-    // Emulated clients write through: nothing is granted to them, and nothing of theirs is on its way to the disk.
+    // Emulated clients write through: they have no grants and no dirty or pending data.
     ...['tot_dirty', 'tot_granted', 'tot_pending'].map((name) =>
       file(
         'sysfs',
@@ -71,7 +71,7 @@ function ostParameters(node: NodeState, ost: OstView, { osd, clientUuids }: OssV
   ]
 }
 
-/** What a node is as an OSS. */
+/** Role of an OSS node. */
 export function ossRole(node: NodeState, oss: OssView): Role {
   for (const { jobStats } of oss.osts) node.onStatsHeader((shown) => (jobStats.showsStart = shown))
   const fixed = [
@@ -93,7 +93,7 @@ export function ossRole(node: NodeState, oss: OssView): Role {
     devices: () =>
       oss.osts.flatMap((ost, i) => [
         device(node, `osd-${oss.osd}`, `${ost.name}-osd`, `${ost.name}-osd_UUID`),
-        // The first target to be mounted brings the services with it.
+        // The first mounted target creates the services.
         ...(i === 0 ? [device(node, 'ost', 'OSS', 'OSS_uuid')] : []),
         device(node, 'obdfilter', ost.name, `${ost.name}_UUID`, { exports: exportCount(ost, oss.clientUuids) }),
         device(node, 'lwp', lwpName(ost.name), `${lwpName(ost.name)}_UUID`),

@@ -91,7 +91,7 @@ describe('the parameters of a running OSS', () => {
     const brw = parseBrwStats(get(oss, 'osd-*.scratch-OST0000.brw_stats'))
     expect(brw.skipped).toEqual([])
     const sizes = brw.sections.find((s) => s.title === 'disk I/O size')!
-    // One more has begun on each channel than have ended.
+    // On each channel one more has begun than ended.
     expect(sizes.rows).toEqual([{ label: '1M', read: 0, write: writes + 2 }])
     const [job] = parseJobStats(get(oss, 'obdfilter.scratch-OST0000.job_stats')).entries
     expect(job!.counters.get('write')!.samples).toBe(writes)
@@ -264,7 +264,7 @@ describe('the parameters of a client', () => {
   })
 })
 
-describe('the parameters of a node that is everything at once', () => {
+describe('the parameters of a node with all roles', () => {
   const all = (
     version: string,
     cpts = 2,
@@ -302,7 +302,7 @@ describe('the parameters of a node that is everything at once', () => {
     expect(write('jobid_var', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')).toBe('EINVAL')
     expect(write('jobid_var', '')).toBe('EINVAL')
     expect(write('jobid_name', '%e.%u.abcdefghijklmnopqrstuvwxyz0123456789')).toBe('EINVAL')
-    // Without a code it only takes an id out of a cache, unless the name itself is the id.
+    // Without a format code it only removes an id from a cache, unless the name itself is the id.
     expect(write('jobid_name', 'jobid_var=disable')).toBe('ok')
     expect(read('jobid_name')).toBe('%e.%u\n')
     expect(write('jobid_var', 'nodelocal\n')).toBe('ok')
@@ -339,7 +339,8 @@ describe('the parameters of a node that is everything at once', () => {
 
   it('have the defaults and limits of the release', () => {
     const at = 'ldlm.namespaces.filter-testfs-OST0000_UUID'
-    const [old, now] = [all('2.17.0'), all('2.17.57')]
+    const old = all('2.17.0')
+    const now = all('2.17.57')
     expect(VERSIONS.map((v) => all(v).read(`${at}.contended_locks`))).toEqual(['32\n', '32\n', '32\n', '32\n', '16\n'])
     expect(VERSIONS.map((v) => all(v).read(`${at}.lru_max_age`))).toEqual([
       '3900000\n',
@@ -367,7 +368,7 @@ describe('the parameters of a node that is everything at once', () => {
     expect(now.read(`${at}.lru_max_age`)).toBe('900000\n')
     expect(now.write(`${at}.lock_cache_policy`, 'LRU')).toBe('ok')
     expect(now.write(`${at}.lock_cache_policy`, 'FIFO')).toBe('EINVAL')
-    // No locks are played, so none are counted.
+    // Locks are not emulated, so none are counted.
     expect(now.read(`${at}.lock_count`)).toBe('ENOENT')
   })
 

@@ -1,8 +1,7 @@
 /**
- * What a node is, part by part: OSS, MDS, client or several of them, and its Lustre as a whole.
+ * Roles of a node (OSS, MDS, client or several of them), and its Lustre as a whole.
  *
- * lctl builds its tree of files once for each list that it is given, so a list keeps its identity until a file comes or
- * goes.
+ * lctl builds its tree of files once for each list, so a list keeps its identity until a file is added or removed.
  */
 import type { LustreSide, ObdDevice } from '../lctl/host.ts'
 import type { Parameter } from '../parameter.ts'
@@ -13,16 +12,16 @@ import { nodeParameters, type NodeState } from './node.ts'
 import { serviceParameters, type ServiceView } from './services.ts'
 
 export interface Role {
-  /** Lists of files; each keeps its identity until one of its files comes or goes. */
+  /** Lists of files; each keeps its identity until a file is added or removed. */
   readonly parameters: () => readonly (readonly Parameter[])[]
-  /** In the order in which they are set up; those that come when everything is mounted are late. */
+  /** Devices in order of set-up; `lateDevices` follow when everything is mounted. */
   readonly devices: () => readonly ObdDevice[]
   readonly lateDevices?: () => readonly ObdDevice[]
   readonly namespaces: readonly Namespace[]
   readonly lateNamespaces?: readonly Namespace[]
 }
 
-/** A list that is made again whenever its key is another. */
+/** List that is rebuilt whenever its key changes. */
 export function growing(key: () => unknown, make: () => readonly Parameter[]): () => readonly Parameter[] {
   let last: { readonly key: unknown; readonly list: readonly Parameter[] } | undefined
   return () => {
@@ -38,10 +37,10 @@ export interface LustreOptions {
   readonly module: Module
   /** Services of the lock manager. */
   readonly services: readonly ServiceView[]
-  /** NID of the MGS, and whether it is this node. */
+  /** NID of the MGS, and whether this node is the MGS. */
   readonly mgsNid: string
   readonly isMgs?: boolean
-  /** Absent where no locks are played. */
+  /** Absent if locks are not emulated. */
   readonly locksOf?: LocksOf
 }
 
@@ -55,7 +54,7 @@ export function lustreSide(options: LustreOptions): Pick<LustreSide, 'version' |
       ...(isMgs ? [device(node, 'mgs', 'MGS', 'MGS', { exports: 1 })] : []),
       device(node, 'mgc', mgc, uuidOf(`${mgc} of ${node.version}`)),
     ]
-    // A server opens the disk of its first target before it asks the MGS what to make of it.
+    // A server sets up the backend of its first target before it contacts the MGS.
     const first = own[0]?.type.startsWith('osd-') ? 1 : 0
     const late = roles.flatMap((r) => r.lateDevices?.() ?? [])
     return [...own.slice(0, first), ...management, ...own.slice(first), ...late]

@@ -1,5 +1,5 @@
 /**
- * The parameters of ptlrpc services: their scheduler, threads, buffers and counters.
+ * Parameters of ptlrpc services: scheduler, threads, buffers and counters.
  *
  * Source: spec/lustre 0.1, 3, 6.1, 6.7; places by release from the listings of running nodes.
  */
@@ -19,7 +19,7 @@ import type { NodeState } from './node.ts'
 import { RPC_OPCODES } from '../../tbf/rpc-opcodes.ts'
 import { statsFile, type CounterKind, type StatsSource } from './stats-file.ts'
 
-/** What parameters read and write of a service's scheduler. */
+/** Scheduler state that parameters read and write. */
 type SchedulerView = Pick<
   NrsService<ScheduledRequest>,
   | 'readPolicies'
@@ -32,25 +32,25 @@ type SchedulerView = Pick<
   | 'highPriorityRatio'
 >
 
-/** What is looked at of a service by its parameters. */
+/** Interface of a service to its parameters. */
 export interface ServiceView {
   /** Directories above its files: `ost`, `OSS`, `ost_io`. */
   readonly path: readonly [string, string, string]
   readonly nrs: SchedulerView
   readonly stats: StatsSource
-  /** Threads of all CPTs; they are started at once and stay. */
+  /** Threads of all CPTs; all are started with the service and persist. */
   readonly threads: number
-  /** How long each CPT expects to take. Absent where nothing is served. */
+  /** Service time estimate of each CPT. Absent on an idle service. */
   readonly estimates?: readonly ServiceEstimate[]
-  /** Lets the threads look again after rules or policies changed. */
+  /** Makes the threads poll again after a change of rules or policies. */
   readonly kick: () => void
 }
 
 export interface ServiceKind {
   readonly path: readonly [string, string, string]
-  /** Whether it has a high-priority queue. */
+  /** True if it has a high-priority queue. */
   readonly hp: boolean
-  /** Whether `orr` and `trr` are registered. */
+  /** True if `orr` and `trr` are registered. */
   readonly isOstIo: boolean
 }
 
@@ -64,7 +64,7 @@ const OSS = ['ost', 'OSS'] as const
 const MDS = ['mds', 'MDS'] as const
 const LDLM = ['ldlm', 'services'] as const
 
-/** Services of a node by its roles. */
+/** Services of a node by role. */
 export const SERVICES = {
   oss: [
     kind(OSS, 'ost', true),
@@ -82,18 +82,18 @@ export const SERVICES = {
     kind(MDS, 'mdt_seqm'),
     kind(MDS, 'mdt_seqs'),
   ],
-  /** On clients too. */
+  /** Also on clients. */
   ldlm: [kind(LDLM, 'ldlm_canceld', true), kind(LDLM, 'ldlm_cbd')],
   mgs: [kind(['mgs', 'MGS'], 'mgs')],
 } as const satisfies Record<string, readonly ServiceKind[]>
 
-/** What the services of a node share. */
+/** State shared by the services of a node. */
 export interface ServiceSide {
   readonly module: TbfModule
   readonly nodemaps?: Nodemaps
 }
 
-/** A service that the emulated clients send nothing to: its scheduler can be set, and nothing ever waits in it. */
+/** Service that receives no RPCs from emulated clients: its scheduler can be configured, but no RPC ever waits in it. */
 export function idleService(of: ServiceKind, node: NodeState, side: ServiceSide): ServiceView {
   return {
     path: of.path,
@@ -110,7 +110,7 @@ export function idleService(of: ServiceKind, node: NodeState, side: ServiceSide)
   }
 }
 
-/** Services of a role: those that are played, and idle ones for the others. */
+/** Services of a role: the emulated ones, and idle ones for the rest. */
 export const servicesOf = (
   kinds: readonly ServiceKind[],
   played: readonly ServiceView[],
@@ -125,7 +125,7 @@ const SERVICE_COUNTERS: readonly CounterKind[] = [
   { name: 'req_active', unit: 'reqs' },
   { name: 'req_timeout', unit: 'secs' },
   { name: 'reqbuf_avail', unit: 'bufs' },
-  // RPCs that carry another operation are counted by that first, each as one.
+  // RPCs that carry another operation are counted first by that operation, each as one.
   ...['glimpse', 'plain', 'extent', 'flock', 'ibits'].map((l) => ({ name: `ldlm_${l}_enqueue`, unit: 'reqs' })),
   ...['setattr', 'create', 'link', 'unlink', 'rename', 'open', 'setxattr', 'resync'].map((r) => ({
     name: `mds_reint_${r}`,
@@ -134,15 +134,16 @@ const SERVICE_COUNTERS: readonly CounterKind[] = [
   ...['read_bytes', 'write_bytes'].map((name) => ({ name, unit: 'bytes' })),
 ]
 
-/** Rows of a service's table in the order in which they are printed: RPCs by their number. */
+/** Rows of a service's table in output order; RPCs by opcode number. */
 const SERVICE_ROWS: readonly CounterKind[] = [
   ...SERVICE_COUNTERS,
   ...[...RPC_OPCODES].sort(([, a], [, b]) => a - b).map(([name]) => ({ name, unit: 'usecs' })),
 ]
 
 function threadFiles(service: ServiceView): Readonly<Record<string, FileOps>> {
-  // All threads are started with the service, as a server does that is told their number.
-  let [least, most] = [service.threads, service.threads]
+  // All threads start with the service, as on a server with a configured thread count.
+  let least = service.threads
+  let most = service.threads
   const bounded =
     (min: () => number, max: () => number, set: (n: number) => void) =>
     (value: string): Result<undefined, Errno> => {
@@ -196,7 +197,7 @@ export function serviceParameters(node: NodeState, service: ServiceView): Parame
   const { nrs, path, kick } = service
   const kicked = (write: (value: string) => Result<undefined, Errno>) => (value: string) => {
     const done = write(value)
-    // Also a write that failed may have changed the heads before the one that failed.
+    // Even a failed write may have changed the queues before the one that failed.
     kick()
     return done
   }

@@ -1,8 +1,8 @@
 /**
- * Lustre on the nodes of an emulated cluster: which roles each has, who its clients are, and what lctl finds there.
+ * Lustre on the nodes of an emulated cluster: roles, clients and parameters of each node.
  *
- * Addresses that nothing else depends on are made up here: servers of storage are in 10.3.0.0, servers of metadata in
- * 10.2.0.0. The MGS is on the first MDS, or on a machine that is not played.
+ * Addresses that nothing else depends on are assigned here: OSSs are in 10.3.0.0, MDSs in 10.2.0.0. The MGS is on the first
+ * MDS, or on a machine that is not emulated.
  */
 import { invariant } from '../../base/result.ts'
 import type { Osd } from '../../lustre/brw-stats.ts'
@@ -29,10 +29,10 @@ import type { ClientUuids } from './targets.ts'
 const OSD: Osd = 'ldiskfs'
 const MGS_ELSEWHERE = '10.2.0.250@tcp'
 
-/** How the ids of scenarios' jobs read: an id of the resource manager, a command and a user. */
+/** Job id format of scenarios: scheduler job id, command and user. */
 const JOBID = { jobidVar: 'SLURM_JOB_ID', jobidName: '%j.%e.u%u' }
 
-/** What the parameters need to know of a cluster. */
+/** Cluster data used by the parameters. */
 export interface Site {
   /** Virtual ns, and Unix seconds at 0. */
   readonly clock: () => number
@@ -44,7 +44,7 @@ export interface Site {
 
 type Server = EmulatedOss | EmulatedMds
 
-/** A machine that serves as an OSS, as an MDS, or as both. */
+/** A machine that is an OSS, an MDS, or both. */
 export interface Machine {
   readonly oss: EmulatedOss | undefined
   readonly mds: EmulatedMds | undefined
@@ -71,7 +71,7 @@ const mgsNidOf = (site: Site): string => {
 const mountOf = (client: EmulatedClient, site: Site): string => instanceOf(`${fsnameOf(site)} on ${client.nid}`)
 const clientUuid = (client: EmulatedClient, site: Site): string => uuidOf(`${fsnameOf(site)} ${mountOf(client, site)}`)
 
-/** Clients by the NIDs that the targets of a server see. */
+/** Clients by NID, as the targets of a server see them. */
 function uuidsAt(server: Server, site: Site): ClientUuids {
   const uuids = new Map<string, string[]>()
   for (const c of site.clients) {
@@ -81,7 +81,7 @@ function uuidsAt(server: Server, site: Site): ClientUuids {
   return (nid) => uuids.get(nid) ?? []
 }
 
-/** A connection as its parameters see it; the line behind it is made when something is sent or set. */
+/** Parameter view of a connection; the queue behind it is created on first use. */
 export function connectionView(
   client: EmulatedClient,
   target: RpcTarget,
@@ -129,7 +129,7 @@ const nodeStateOf = (version: string, cpts: number, site: Site): NodeState =>
     ...JOBID,
   })
 
-/** Locks of the targets of a server, by the namespaces of those. */
+/** Lock counters of a server's targets, by namespace. */
 function locksOf({ oss, mds }: Machine): LocksOf {
   const views = new Map<string, LockView>()
   for (const { name, extents } of oss?.osts ?? []) views.set(`filter-${name}_UUID`, extents)
@@ -137,7 +137,7 @@ function locksOf({ oss, mds }: Machine): LocksOf {
   return ({ name }) => views.get(name)
 }
 
-/** Lustre on a server, and on the client that is mounted there, if one is. */
+/** Lustre on a server, and on the client that is mounted there, if any. */
 export function serverLustre(machine: Machine, site: Site): LustreSide {
   const { oss, mds } = machine
   const server = oss ?? mds
@@ -173,7 +173,7 @@ export function serverLustre(machine: Machine, site: Site): LustreSide {
   }
 }
 
-/** Lustre on a compute node; it speaks the release of the first server. */
+/** Lustre on a compute node; it has the release of the first server. */
 export function clientLustre(client: EmulatedClient, site: Site): LustreSide {
   const version = (site.oss[0] ?? site.mds[0])?.version ?? '2.17.57'
   const node = nodeStateOf(version, 1, site)

@@ -1,18 +1,18 @@
-/** Tables of counters as files: read in the order of the server's registration, cleared by any write. */
+/** Counter tables as files: rows in the server's registration order, cleared by any write. */
 import type { PrintableCounter } from '../../lustre/job-stats-print.ts'
 import { formatStatsTable, type StatsRow } from '../../lustre/stats-table.ts'
 import { text, written, type FileOps } from './file.ts'
 import type { NodeState } from './node.ts'
 
-/** Counters that somebody else moves. */
+/** Counters updated elsewhere. */
 export interface StatsSource {
   readonly counters: ReadonlyMap<string, PrintableCounter>
-  /** When they began to count, virtual ns. */
+  /** Start of counting, virtual ns. */
   readonly startNs: number
   clear(now: number): void
 }
 
-/** Which columns a counter has behind its count. */
+/** Columns of a counter after its count. */
 export type RowShape = 'count' | 'sum' | 'sumsq'
 
 export interface CounterKind {
@@ -21,7 +21,7 @@ export interface CounterKind {
   readonly shape?: RowShape
 }
 
-/** Rows of the counters that moved: first those registered, in that order, then the others, in microseconds. */
+/** Rows of the counters that changed: first those registered, in that order, then the rest, in microseconds. */
 export function statsRows(counters: StatsSource['counters'], kinds: readonly CounterKind[]): StatsRow[] {
   const registered = new Set(kinds.map((k) => k.name))
   const others = [...counters.keys()].filter((name) => !registered.has(name)).map((name) => ({ name, unit: 'usecs' }))
@@ -47,6 +47,6 @@ export const statsFile = (node: NodeState, source: StatsSource, kinds: readonly 
     },
   )
 
-/** Kinds of counters that carry sizes or times by their names, as targets have them. */
+/** Counters of a target with the unit that follows from their names: bytes or time. */
 export const targetKinds = (names: readonly string[]): CounterKind[] =>
   names.map((name) => ({ name, unit: name.endsWith('_bytes') ? 'bytes' : 'usecs' }))

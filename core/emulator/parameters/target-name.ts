@@ -1,6 +1,8 @@
-/** Names of targets, and of what a server makes of them. */
+/** Names of targets, and names that a server derives from them. */
 
-/** `testfs` and `OST0000` of `testfs-OST0000`; a name without a dash is its own index in a file system without a name. */
+/**
+ * Splits `testfs-OST0000` into `testfs` and `OST0000`; a name without a dash is its own index in a file system without a name.
+ */
 export function splitTarget(name: string): { readonly fsname: string; readonly index: string } {
   const dash = name.lastIndexOf('-')
   return { fsname: name.slice(0, Math.max(0, dash)), index: name.slice(dash + 1) }

@@ -1,4 +1,4 @@
-/** `lov.*.target_obd`: the OSTs of a file system, in the words of whoever is connected to them. */
+/** `lov.*.target_obd`: the OSTs of a file system, as seen by a connected node. */
 import type { Parameter } from '../parameter.ts'
 import { file, text } from './file.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What the parameters of OSTs and MDTs share: job_stats, connections, and what a target says of itself.
+ * Common parameters of OSTs and MDTs: job_stats, connections, and a target's own attributes.
  *
  * Source: spec/lustre 4.4, 6.3, measured A3, A12, A16, A20; places by release from the listings of running nodes.
  */
@@ -17,18 +17,18 @@ export interface TargetView {
   readonly name: string
   readonly jobStats: JobStatsTable
   readonly stats: StatsSource
-  /** What is counted of each client, by NID; grows as clients connect. */
+  /** Per-client counters by NID; grows as clients connect. */
   readonly connections: { readonly byNid: ReadonlyMap<string, StatsSource> }
 }
 
-/** UUIDs of the clients behind a NID that are connected to a target: several when the node has targets as well. */
+/** UUIDs of the clients at a NID that are connected to a target; several if the node has targets as well. */
 export type ClientUuids = (nid: string, target: string) => readonly string[]
 
 /** Connections to a target. */
 export const exportCount = (t: TargetView, uuidsOf: ClientUuids): number =>
   [...t.connections.byNid.keys()].reduce((n, nid) => n + uuidsOf(nid, t.name).length, 0)
 
-/** Files about the connections of a target. */
+/** Files of a target's exports. */
 function exportFiles(
   node: NodeState,
   directory: readonly string[],
@@ -38,7 +38,7 @@ function exportFiles(
 ): Parameter[] {
   const place = node.procThenDebugfs
   return [
-    // Emulated clients keep their connections; there is nothing stale to drop.
+    // Emulated clients keep their connections; there are no stale exports to drop.
     file(
       place,
       [...directory, 'exports', 'clear'],
@@ -77,7 +77,7 @@ function jobStatsFile(node: NodeState, table: JobStatsTable): FileOps {
  * Files of a target.
  *
  * @param type   directory of its kind: `obdfilter` or `mdt`.
- * @param names  its counters, in the order of job_stats; tables of its connections have the same.
+ * @param names  its counters, in the order of job_stats; export tables have the same.
  */
 export function targetParameters(
   node: NodeState,

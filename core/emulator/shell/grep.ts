@@ -1,8 +1,8 @@
 /**
- * `grep` on bytes: -c -v -i -q -n -h -F -E -A N -B N, patterns of POSIX with the classes that JavaScript has too.
+ * `grep` on bytes: -c -v -i -q -n -h -F -E -A N -B N, POSIX patterns with the classes that JavaScript also has.
  *
- * Lines that are not UTF-8 are left out, and it says "binary file matches" in the end, as GNU grep 3.8 does; job ids can
- * hold such bytes (measured A2).
+ * Lines that are not UTF-8 are omitted, and "binary file matches" is printed at the end, as by GNU grep 3.8; job ids can
+ * contain such bytes (measured A2).
  */
 import { exitWith, type ExecResult } from '../exec.ts'
 import { linesOf, readAll, unknownOption, type TextTool } from './text-input.ts'
@@ -17,7 +17,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   xdigit: '0-9A-Fa-f',
 }
 
-/** A JavaScript pattern; in a basic one the braces, bars and signs are special only behind a backslash. */
+/** Translates to a JavaScript pattern; in a basic one braces, bars and signs are special only after a backslash. */
 function toSource(pattern: string, isExtended: boolean): string {
   const classes = pattern.replace(/\[:(\w+):\]/g, (all, name: string) => CLASSES[name] ?? all)
   if (isExtended) return classes
@@ -35,7 +35,7 @@ function toRegExp(pattern: string, has: (c: string) => boolean): RegExp | undefi
   }
 }
 
-/** Whether bytes are UTF-8; nothing shorter, no surrogates, nothing beyond U+10FFFF. */
+/** True if bytes are UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
 const isUtf8 = (bytes: string): boolean =>
   /^(?:[\x01-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})*$/.test(
     bytes,
@@ -43,13 +43,13 @@ const isUtf8 = (bytes: string): boolean =>
 
 interface Options {
   readonly has: (c: string) => boolean
-  /** Whether -A or -B was given, be it with 0: groups of lines are then kept apart by `--`. */
+  /** True if -A or -B was given, even with 0: groups of lines are then separated by `--`. */
   readonly hasContext: boolean
   readonly before: number
   readonly after: number
 }
 
-/** Matching lines of one text with their context, and whether one was left out because it is not UTF-8. */
+/** Matching lines of one text with their context, and whether any was omitted because it is not UTF-8. */
 function search(lines: readonly string[], hits: readonly number[], o: Options, label: string): [string, boolean] {
   let text = ''
   let isBinary = false

@@ -1,9 +1,9 @@
-/** A shell that reads its commands from its input, as `sh` without arguments does: line by line, each whole. */
+/** A shell that reads commands from its input, as `sh` without arguments does: line by line, each complete. */
 import type { ByteText } from '../../lustre/text.ts'
 import type { ExecResult } from '../exec.ts'
 import type { Shell } from './shell.ts'
 
-/** Of one command that is not complete yet. */
+/** Maximum length of an incomplete command. */
 const PENDING_MOST = 1 << 20
 
 export class InputShell {
@@ -18,20 +18,20 @@ export class InputShell {
     this.#pid = pid
   }
 
-  /** Whether it has ended: by `exit`, by a syntax error, or with its input. */
+  /** True after `exit`, a syntax error, or the end of its input. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Exit code of the last command, and of the shell once it has ended. */
+  /** Exit code of the last command; after the end, of the shell. */
   get code(): number {
     return this.#code
   }
 
-  /** More of its input: what the commands that are complete with it print. */
+  /** Adds input; returns the output of the commands that it completes. */
   push(input: ByteText): Pick<ExecResult, 'stdout' | 'stderr'> {
     const out = { stdout: '', stderr: '' }
-    // Nothing is looked at twice but a command of several lines.
+    // Only commands of several lines are parsed more than once.
     let at = 0
     while (!this.#isOver && at < input.length) {
       const end = input.indexOf('\n', at)
@@ -44,7 +44,7 @@ export class InputShell {
     return out
   }
 
-  /** Its input has ended: runs what was left of it. */
+  /** Ends the input: runs the remaining text. */
   end(): ExecResult {
     const out = { stdout: '', stderr: '' }
     if (!this.#isOver && this.#pending !== '' && !this.#run(out)) {

@@ -1,5 +1,5 @@
 /**
- * fnmatch(3) of a whole text, with `*`, `?` and a backslash before what stands for itself; so does every other character.
+ * fnmatch(3) of a whole text, with `*`, `?` and backslash escapes; all other characters match themselves.
  *
  * @complexity  O(pattern × text), without recursion.
  */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-/** What stands around lctl in a command line: pipes, redirections, the text tools, and who runs it. */
+/** Shell features around lctl: pipes, redirections, text tools and sudo. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { fail, ok } from '../../base/result.ts'
@@ -255,7 +255,7 @@ describe('text tools', () => {
   })
 })
 
-describe('who runs it', () => {
+describe('the user of a shell', () => {
   const user = { name: 'u1000', uid: 1000 }
 
   it('finds lctl on the PATH as root only', () => {
@@ -270,7 +270,7 @@ describe('who runs it', () => {
     expect(node.exec('systemd-run --unit=x --on-active=1 true', user).stderr).toMatch(/Access denied/)
   })
 
-  it('knows itself', () => {
+  it('identifies the user', () => {
     const { node } = oss()
     expect(node.exec('id; id -u; whoami; hostname', user).stdout).toBe(
       'uid=1000(u1000) gid=1000(u1000) groups=1000(u1000)\n1000\nu1000\noss01\n',
@@ -292,7 +292,7 @@ describe('who runs it', () => {
 })
 
 describe('nested commands', () => {
-  it('have the words of sh below sh -c, and timeout runs what it is given', () => {
+  it('print the messages of sh below sh -c, and timeout runs its command', () => {
     const { node } = oss()
     expect(node.exec("sh -c 'nosuch'").stderr).toBe('sh: 1: nosuch: not found\n')
     expect(node.exec('timeout 5 lctl get_param -n version | cat').stdout).toBe('2.17.57\n')

@@ -1,29 +1,36 @@
 /**
  * A node's shell: bash as far as an operator's one-liners and Sluice's own commands need it.
  *
- * Everything in a line happens at one virtual instant. What a line cannot say is refused by name (words.ts).
+ * Everything in a line happens at one virtual time. Unsupported syntax is refused by name (command-line.ts).
  */
 import { ok, type Result } from '../../base/result.ts'
 import { errnoText, type Errno } from '../../lustre/errno.ts'
 import type { ByteText } from '../../lustre/text.ts'
 import { exitWith, type ExecResult, type Program } from '../exec.ts'
 import type { ReadFile } from './text-input.ts'
-import { parseCommandLine, PID_MARK, STATUS_MARK, type PathGlob, type ShellCommand, type ShellStep } from '../words.ts'
+import {
+  parseCommandLine,
+  PID_MARK,
+  STATUS_MARK,
+  type PathGlob,
+  type ShellCommand,
+  type ShellStep,
+} from './command-line.ts'
 
-/** What a shell needs of its node. */
+/** Interface of a node to its shell. */
 export interface ShellHost {
-  /** The program of a name on the user's PATH. */
+  /** Program of a name on the user's PATH. */
   readonly find: (name: string) => Program | undefined
   readonly glob: PathGlob
   readonly readFile: ReadFile
-  /** Opens a file for writing; a failure is in the shell's own words, one of the write in the command's. */
+  /** Opens a file for writing; a failure to open is reported by the shell, a failure to write by the command. */
   readonly openFile: (path: string) => Result<WriteFile, string>
 }
 
 /** Writes to an open file, in one write(2). */
 export type WriteFile = (text: ByteText) => Errno | undefined
 
-/** How it names itself in messages: `bash: line 1` at the top, `sh: 1` below `sh -c`. */
+/** Prefix of its messages: `bash: line 1` at the top level, `sh: 1` below `sh -c`. */
 export type ShellFlavour = 'bash' | 'sh'
 
 const PREFIX: Readonly<Record<ShellFlavour, string>> = { bash: 'bash: line 1', sh: 'sh: 1' }
@@ -34,12 +41,12 @@ const expanded = (word: string, { status, pid }: { status: number; pid: number }
 
 type Target = 'stdout' | 'stderr' | WriteFile
 
-/** What a list of commands left behind; `isOver`: by `exit`, so nothing after it runs. */
+/** Result of a list of commands; `isOver`: ended by `exit`, so nothing after it runs. */
 export interface Ran extends ExecResult {
   readonly isOver?: boolean
 }
 
-/** Where a list of commands runs. */
+/** Environment of a list of commands. */
 interface Scope {
   readonly flavour: ShellFlavour
   readonly input: ByteText
@@ -49,10 +56,10 @@ interface Scope {
 }
 
 const EVAL_MOST = 16
-/** Of a shell that was given its one line. */
+/** `$$` of a shell with a command line. */
 const LINE_PID = 4242
 
-/** What the parser says of a line that another one may complete. */
+/** True for parser errors that further input may resolve. */
 const isUnfinished = (why: string): boolean => /^Unterminated quoted|^end of file unexpected/.test(why)
 
 export class Shell {
@@ -63,13 +70,13 @@ export class Shell {
     this.#host = host
   }
 
-  /** Runs one command line. Never throws: what the shell cannot do, it says on stderr. */
+  /** Runs one command line. Never throws: unsupported syntax is reported on stderr. */
   run(line: string, flavour: ShellFlavour = 'bash', status = 0): ExecResult {
     const { stdout, stderr, code } = this.#line(line, { flavour, input: '', pid: LINE_PID, status })
     return { stdout, stderr, code }
   }
 
-  /** One line of many that a shell reads from its input; `undefined`: it goes on in the next one. */
+  /** Runs one line of a shell's input; `undefined`: incomplete, needs the next line. */
   read(line: string, pid: number, status: number): Ran | undefined {
     const steps = parseCommandLine(line, this.#host.glob)
     if (!steps.ok && isUnfinished(steps.error)) return undefined
@@ -109,7 +116,7 @@ export class Shell {
     return { ...result, stderr }
   }
 
-  /** One command with its redirections; stdout of the result is what goes into the pipe or to the caller. */
+  /** Runs one command with its redirections; stdout of the result goes into the pipe or to the caller. */
   #command({ words, redirections = [], group }: ShellCommand, scope: Scope): Ran {
     const { flavour } = scope
     const prefix = PREFIX[flavour]
@@ -143,7 +150,7 @@ export class Shell {
     return exitWith(127, `${PREFIX[flavour]}: ${name}: ${flavour === 'bash' ? 'command not found' : 'not found'}\n`)
   }
 
-  /** What only a shell itself can do. */
+  /** Runs builtins that need the shell itself. */
   #builtin(name: string, args: readonly string[], scope: Scope): Ran | undefined {
     const prefix = PREFIX[scope.flavour]
     if (name === 'exit') {
@@ -160,14 +167,14 @@ export class Shell {
       return ran
     }
     if (name !== 'cd') return undefined
-    // There are no relative paths here, so where one stands makes no difference.
+    // There are no relative paths here, so the working directory does not matter.
     const to = args[0] ?? '/'
     if (to === '/' || to === '/root' || to === '/tmp') return exitWith(0, '')
     const why = scope.flavour === 'bash' ? `${to}: ${errnoText('ENOENT')}` : `can't cd to ${to}`
     return exitWith(scope.flavour === 'bash' ? 1 : 2, `${prefix}: cd: ${why}\n`)
   }
 
-  /** Sends both streams where the redirections want them. stderr is not buffered, so it comes before stdout. */
+  /** Writes both streams to their redirections. stderr is not buffered, so it comes before stdout. */
   #deliver(ran: ExecResult, targets: readonly [Target, Target], name: string, prefix: string): ExecResult {
     const out = { stdout: '', stderr: '' }
     let { code } = ran

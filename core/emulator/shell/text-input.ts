@@ -1,10 +1,10 @@
-/** What a text tool reads: files of the node, or what is piped into it. */
+/** Input of a text tool: files of the node, or standard input. */
 import type { Result } from '../../base/result.ts'
 import { errnoText, type Errno } from '../../lustre/errno.ts'
 import type { ByteText } from '../../lustre/text.ts'
 import { exitWith, type ExecResult } from '../exec.ts'
 
-/** Files as the user who runs the tool can read them. */
+/** Reads files with the rights of the user who runs the tool. */
 export type ReadFile = (path: string) => Result<ByteText, Errno>
 
 export type TextTool = (args: readonly string[], stdin: ByteText, readFile: ReadFile) => ExecResult
@@ -15,7 +15,7 @@ export const linesOf = (text: ByteText): string[] =>
 export const unknownOption = (tool: string, option: string): ExecResult =>
   exitWith(1, `${tool}: ${option} is not known to this emulated shell\n`)
 
-/** Text of the named files, or of standard input; each failure in a line of its own. */
+/** Text of the named files, or of standard input; one line for each failure. */
 export function readAll(
   tool: string,
   files: readonly string[],

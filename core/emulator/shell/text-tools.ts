@@ -1,7 +1,7 @@
 /**
- * The text tools that operators put behind lctl: grep, head, tail, wc, sort, uniq, cat, echo, printf.
+ * Text tools used after lctl in a pipe: grep, head, tail, wc, sort, uniq, cat, echo, printf.
  *
- * They know the options below, work on bytes in the C locale, and refuse every other option by name.
+ * They support the options below, work on bytes in the C locale, and refuse every other option by name.
  */
 import type { ByteText } from '../../lustre/text.ts'
 import { done, exitWith } from '../exec.ts'
@@ -10,7 +10,7 @@ import { linesOf, readAll, unknownOption, type TextTool } from './text-input.ts'
 
 const joined = (lines: readonly string[]): ByteText => lines.map((l) => `${l}\n`).join('')
 
-/** A tool over the whole of its input, with options of one letter that take no value. */
+/** Tool that filters its whole input, with single-letter options without values. */
 const filter =
   (tool: string, letters: string, run: (text: ByteText, has: (c: string) => boolean) => ByteText): TextTool =>
   (args, stdin, readFile) => {
@@ -27,7 +27,7 @@ const filter =
     )
   }
 
-/** `head` and `tail`: `-N`, `-n N`, `-c N`; ten lines without. */
+/** `head` and `tail`: `-N`, `-n N`, `-c N`; default ten lines. */
 const ends =
   (tool: 'head' | 'tail'): TextTool =>
   (args, stdin, readFile) => {
@@ -86,7 +86,7 @@ const wc: TextTool = (args, stdin, readFile) => {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\', '"': '"' }
 
-/** Backslash sequences of printf and `echo -e`; \xHH and \0NNN are bytes. */
+/** Backslash escapes of printf and `echo -e`; \xHH and \0NNN are bytes. */
 const unescape = (text: string): string =>
   text.replace(/\\(?:x([0-9a-fA-F]{1,2})|0([0-7]{1,3})|([ntr"\\]))/g, (_, hex?: string, oct?: string, c?: string) =>
     hex !== undefined

@@ -1,10 +1,9 @@
 /**
- * The data path of one client, looked ahead: an I/O's completion is known when its NIC issues it, because the node's NIC is FIFO
- * and every client is equally far away. So one event an I/O is enough. Exact only while order of issue is order of arrival
- * (spec/haechi 14).
+ * Data path of one client with lookahead: an I/O's completion time is known when its NIC issues it, because the node's NIC is FIFO and
+ * every client is equally far away. One event per I/O is enough. Exact only while order of issue is order of arrival (spec/haechi 14).
  *
- * Of what falls on one instant, completions come first, then messages and timers, then NICs and arrivals by client index. The
- * present instant is read from a shared array: no number is handed over that would have to be boxed.
+ * At equal times, completions come first, then messages and timers, then NICs and arrivals by client index. The current time is read from
+ * a shared array, so that no number has to be boxed.
  */
 import type { BareEngine } from '../bare-engine.ts'
 import type { ClientReport } from '../messages.ts'
@@ -18,7 +17,7 @@ import { LatencyHistogram } from './latency-histogram.ts'
 import type { NextClient } from './next-client.ts'
 
 export interface PathHost {
-  /** [0]: the present instant, ns. */
+  /** [0]: the current time, ns. */
   readonly time: Float64Array
   readonly station: FifoStation
   readonly completions: Completions
@@ -27,12 +26,12 @@ export interface PathHost {
   /** C_L. */
   readonly localIops: number
   readonly window: number
-  /** The FAA of a client is executed at `execNs`. */
+  /** Executes a client's FAA at `execNs`. */
   faa(path: ClientPath, take: number, execNs: number): void
   report(path: ClientPath, report: ClientReport): void
 }
 
-/** Posted at the present instant. */
+/** Posted at the current time. */
 const NOW = -1
 
 export class ClientPath implements EnginePort {
@@ -42,7 +41,7 @@ export class ClientPath implements EnginePort {
   records: RecordAccess | null = null
   readonly latency = new LatencyHistogram()
   isAlive = true
-  /** Data I/Os issued, and seen completed. */
+  /** Data I/Os issued, and completions received. */
   issuedTotal = 0
   completedTotal = 0
   readonly #host: PathHost
@@ -52,14 +51,14 @@ export class ClientPath implements EnginePort {
   readonly #next: NextClient
   readonly #nic: ServiceTimes
   readonly #delayNs: number
-  /** Posted and not issued: when each was posted. */
+  /** Times of I/Os posted but not issued. */
   readonly #postAt: Float64Array
   readonly #mask: number
   #head = 0
   #pending = 0
-  /** [0]: when the client's NIC may issue again. */
+  /** [0]: earliest time of the NIC's next issue. */
   readonly #nicFree = new Float64Array(1)
-  /** A FAA behind the posted I/Os: what it takes; 0 for none. */
+  /** Tokens taken by a FAA behind the posted I/Os; 0 for none. */
   #faaTake = 0
 
   constructor(index: number, source: RequestSource, host: PathHost) {
@@ -77,7 +76,7 @@ export class ClientPath implements EnginePort {
     this.#postAt = new Float64Array(size)
   }
 
-  /** I/Os posted and not completed. */
+  /** I/Os posted but not completed. */
   get outstanding(): number {
     return this.engine.inflight
   }
@@ -99,13 +98,13 @@ export class ClientPath implements EnginePort {
     this.#host.report(this, report)
   }
 
-  /** Nothing of it happens any more; what the node serves already is served for nobody. */
+  /** Stops all activity; I/Os already at the node are served without effect. */
   crash(): void {
     this.isAlive = false
     this.settled()
   }
 
-  /** The completion that was taken last is this client's, now. */
+  /** Records the completion taken last as this client's, now. */
   complete(): void {
     if (!this.isAlive) return
     const now = this.#time[0] as number
@@ -116,12 +115,12 @@ export class ClientPath implements EnginePort {
     this.settled()
   }
 
-  /** Takes arrivals before `now` in. They were of no consequence until now, or each would have been an event. */
+  /** Adds arrivals before `now`. They had no effect until now, or each would have been an event. */
   sync(now: number): void {
     while (this.source.nextAt < now) this.#arrive()
   }
 
-  /** Does what is due now: an issue or an arrival. */
+  /** Performs the action due now: an issue or an arrival. */
   act(): void {
     const now = this.#time[0] as number
     while (this.source.nextAt <= now) this.#arrive()
@@ -140,7 +139,7 @@ export class ClientPath implements EnginePort {
     this.settled()
   }
 
-  /** Notes when this client next acts by itself; never when only a completion or a message can move it. */
+  /** Computes when this client next acts by itself; never if only a completion or a message can change its state. */
   settled(): void {
     const { engine } = this
     let at = Infinity
@@ -158,7 +157,7 @@ export class ClientPath implements EnginePort {
     this.engine.onRequest(n)
   }
 
-  /** @param posted  place of its instant of posting, or `NOW`: a place is a small integer, an instant would be boxed. */
+  /** @param posted  index of its posting time, or `NOW`: an index is a small integer, a time would be boxed. */
   #issue(posted: number): void {
     const now = this.#time[0] as number
     const postedAt = posted === NOW ? now : (this.#postAt[posted] as number)

@@ -1,8 +1,8 @@
 /**
- * Data I/Os between issue and completion, in order of completion. The node's NIC is FIFO and every client is equally far away, so
- * what is issued later completes later: a ring is enough where any other model needs a heap.
+ * Data I/Os between issue and completion, in order of completion. The node's NIC is FIFO and every client is equally far away, so I/Os
+ * complete in order of issue and a ring suffices instead of a heap.
  *
- * Instants that are asked for at every I/O lie in arrays of one: a number that a call returns would be boxed.
+ * Times read for every I/O are in one-element arrays: a returned number would be boxed.
  */
 export class Completions {
   #doneAt = new Float64Array(1024)
@@ -10,12 +10,12 @@ export class Completions {
   #client = new Int32Array(1024)
   #head = 0
   #size = 0
-  /** [0]: instant at which the next one completes at its client, ns; Infinity when there is none. */
+  /** [0]: time of the next completion at its client, ns; Infinity if none. */
   readonly nextAt = new Float64Array(1).fill(Infinity)
-  /** [0]: when the one that was taken last was posted, ns. */
+  /** [0]: posting time of the completion taken last, ns. */
   readonly postedAt = new Float64Array(1)
 
-  /** @param doneAt  not before that of any other. */
+  /** @param doneAt  not before that of any earlier one. */
   push(client: number, postAt: number, doneAt: number): void {
     if (this.#size === this.#doneAt.length) this.#grow()
     const at = (this.#head + this.#size++) & (this.#doneAt.length - 1)
@@ -25,7 +25,7 @@ export class Completions {
     if (this.#size === 1) this.nextAt[0] = doneAt
   }
 
-  /** Takes the next one, which is there; its client. */
+  /** Takes the next completion, which must exist; returns its client. */
   take(): number {
     const head = this.#head
     this.postedAt[0] = this.#postAt[head] as number

@@ -1,7 +1,7 @@
 /**
- * Everything between engines and monitor that is not a data I/O: T1 and S3, FAAs once they reach the node, reports, the instants
- * at which engines and monitor wake. It stands on any scheduler, so that the lookahead simulation and a plain event-by-event
- * one share it (spec/haechi 1, 6).
+ * Control plane between engines and monitor, everything but data I/Os: T1 and S3, FAAs once they reach the node, reports, wake-up times
+ * of engines and monitor. Independent of the scheduler, so that the lookahead simulation and a plain event-by-event one share it
+ * (spec/haechi 1, 6).
  */
 import { randomStream } from '../../base/random.ts'
 import { invariant, ok, type Result } from '../../base/result.ts'
@@ -20,15 +20,15 @@ export interface Scheduler {
   at(at: number, action: () => void): void
 }
 
-/** A client as the control plane knows it. */
+/** A client as seen by the control plane. */
 export interface ControlledClient {
   readonly index: number
   readonly engine: QosEngine
-  /** False once it crashed: nothing reaches it, nothing comes from it. */
+  /** False once it crashed: it neither receives nor sends. */
   readonly isAlive: boolean
-  /** Brings what happened to the client up to `now`, before its engine is told anything. */
+  /** Advances the client to `now` before its engine receives an event. */
   sync(now: number): void
-  /** The engine may have something to post. */
+  /** Called when the engine may have something to post. */
   settled(): void
 }
 
@@ -39,9 +39,9 @@ interface Wired {
   readonly wake: () => void
 }
 
-/** What woke the data node's CPU. */
+/** Causes that woke the data node's CPU. */
 export interface CpuEvents {
-  /** By a data I/O: only two-sided ones do. */
+  /** By data I/Os: only two-sided ones. */
   data: number
   /** The monitor's checks, and SENDs that join or leave. */
   control: number
@@ -64,11 +64,11 @@ export class ControlPlane {
   readonly #host: ControlPlaneHost
   readonly #wired = new Map<number, Wired>()
   #sent = 0
-  /** SENDs of one instant leave one after the other. */
+  /** SENDs at the same time leave one after the other. */
   #sendingAt = -1
-  /** Tokens that FAAs took from POOL, since the beginning. */
+  /** Tokens that FAAs took from POOL, since the start. */
   granted = 0
-  /** Reports and grants that reached a client or slot that is gone. */
+  /** Reports and grants for a client or slot that no longer exists. */
   undelivered = 0
 
   constructor(host: ControlPlaneHost) {
@@ -79,7 +79,10 @@ export class ControlPlane {
     const key = this.memory.claimMonitor()
     invariant(key.ok, 'a new memory has no monitor')
     this.monitor = new QosMonitor({
-      ...{ settings, profile, observer, conversionNs: fabric.conversionNs },
+      settings,
+      profile,
+      observer,
+      conversionNs: fabric.conversionNs,
       port: {
         swapPool: (expected, desired, epoch) => this.memory.swapPool(key.value, expected, desired, epoch),
         readSlot: (slot) => this.memory.slot(slot),
@@ -94,7 +97,7 @@ export class ControlPlane {
     this.#scheduleMonitor()
   }
 
-  /** Admits a client and wires it up; its index is its report slot. */
+  /** Admits a client and connects it; its index is its report slot. */
   join(client: ControlledClient, reservation: number, limit: number | null): Result<void> {
     const keys = this.memory.admit(client.index, this.#host.settings.batch)
     if (!keys.ok) return keys
@@ -111,7 +114,7 @@ export class ControlPlane {
     return ok(undefined)
   }
 
-  /** A client says goodbye: its last report is on its way before the monitor learns of it (A19). */
+  /** A client leaves in order: its last report is sent before the monitor learns of it (A19). */
   leave(client: ControlledClient): void {
     const { scheduler, fabric } = this.#host
     client.sync(scheduler.now)
@@ -123,7 +126,7 @@ export class ControlPlane {
     })
   }
 
-  /** A FAA that the node's NIC executes at `execNs`. */
+  /** Posts a FAA that the node's NIC executes at `execNs`. */
   faa(client: ControlledClient, take: number, execNs: number): void {
     const { scheduler, fabric } = this.#host
     scheduler.at(execNs, () => {
@@ -134,12 +137,12 @@ export class ControlPlane {
       const { tokens, epoch } = pool.value
       this.granted += usablePart(tokens, take)
       scheduler.at(scheduler.now + fabric.delayNs, () =>
-        this.#told(client, (now, engine) => engine.onFaaReply(now, tokens, take, epochNear(epoch, engine.epoch))),
+        this.#deliver(client, (now, engine) => engine.onFaaReply(now, tokens, take, epochNear(epoch, engine.epoch))),
       )
     })
   }
 
-  /** A report that is posted now. */
+  /** Posts a report now. */
   report(client: ControlledClient, report: ClientReport): void {
     const { scheduler, fabric } = this.#host
     const keys = this.#wired.get(client.index)?.keys
@@ -156,21 +159,21 @@ export class ControlPlane {
     scheduler.at(scheduler.now + fabric.sendNs + this.#sent * fabric.sendEachNs, () => {
       const wired = this.#wired.get(index)
       if (wired === undefined) return
-      this.#told(wired.client, (now, engine) => {
+      this.#deliver(wired.client, (now, engine) => {
         if (message.kind === 'period-start') engine.onPeriodStart(now, message)
         else engine.onStartReport(message)
       })
     })
   }
 
-  #told(client: ControlledClient, tell: (now: number, engine: QosEngine) => void): void {
+  #deliver(client: ControlledClient, handle: (now: number, engine: QosEngine) => void): void {
     if (!client.isAlive) {
       this.undelivered++
       return
     }
     const { now } = this.#host.scheduler
     client.sync(now)
-    tell(now, client.engine)
+    handle(now, client.engine)
     client.settled()
     const wired = this.#wired.get(client.index)
     if (wired) this.#scheduleWake(wired)
@@ -204,7 +207,7 @@ export class ControlPlane {
     this.#scheduleMonitor()
   }
 
-  /** After everything else of its instant: a FAA of the same ns is executed before the monitor reads or writes POOL. */
+  /** Runs after everything else at its time: a FAA of the same ns is executed before the monitor reads or writes POOL. */
   readonly #reachInstant = (): void => this.#host.scheduler.at(this.#host.scheduler.now, this.#wakeMonitor)
 
   #scheduleMonitor(): void {

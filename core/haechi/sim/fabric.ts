@@ -1,26 +1,24 @@
 /**
- * The network and the two NICs between clients and a data node: what they cost, and the station that serves them.
+ * Network and NICs between clients and a data node: delays, and the station that serves operations.
  *
- * Every client is as far away as any other, a client NIC issues one operation per 1/C_L, and the node's NIC is one FIFO server
- * with 1/C_G an operation, data I/O or FAA; a report of 16 bytes costs it nothing beside 4 KB (spec/haechi 1).
+ * All clients are equally far away, a client NIC issues one operation per 1/C_L, and the node's NIC is one FIFO server with 1/C_G an
+ * operation, data I/O or FAA; the cost of a 16-byte report is negligible beside 4 KB (spec/haechi 1).
  */
 import { NS_PER_S } from '../../base/units.ts'
 
 export interface Fabric {
   /** One-way delay of a verb, ns. */
   readonly delayNs: number
-  /** Delay of a two-sided SEND, and of each further client's in a row, ns. */
+  /** Delay of a two-sided SEND, and additional delay of each further client's in a row, ns. */
   readonly sendNs: number
   readonly sendEachNs: number
-  /** Time the monitor's CPU takes from a check to the CAS of its conversion, ns. */
+  /** Time from a check of the monitor to the CAS of its conversion, ns. */
   readonly conversionNs: number
 }
 
 export const PAPER_FABRIC: Fabric = { delayNs: 1000, sendNs: 3000, sendEachNs: 200, conversionNs: 1000 }
 
-/**
- * Service times of whole ns whose mean is 1/rate exactly: the remainder is carried from operation to operation.
- */
+/** Service times in whole ns whose mean is exactly 1/rate: the remainder is carried over. */
 export class ServiceTimes {
   #whole = 0
   #rest = 0
@@ -51,17 +49,17 @@ export class ServiceTimes {
   }
 }
 
-/** The node's NIC: a FIFO server that is told arrivals in order and answers when each is done. */
+/** The node's NIC: a FIFO server that gets arrivals in order and returns completion times. */
 export class FifoStation {
   readonly times: ServiceTimes
-  /** [0]: when it is free; in an array so that writing it allocates nothing. */
+  /** [0]: time at which it is free; an array so that writing it allocates nothing. */
   readonly #freeAt = new Float64Array(1)
 
   constructor(ratePerS: number) {
     this.times = new ServiceTimes(ratePerS)
   }
 
-  /** Instant at which what arrives now is done, ns. It is served at the rate in force when it arrives. */
+  /** Returns the completion time of an arrival, ns. It is served at the rate in force when it arrives. */
   serve(arrival: number): number {
     const free = this.#freeAt[0] as number
     const done = (free > arrival ? free : arrival) + this.times.next()

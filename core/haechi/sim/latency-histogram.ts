@@ -1,11 +1,11 @@
-/** Latencies in bins of 1 us: post to completion of every I/O, without keeping any. */
+/** Latency histogram in bins of 1 us, from post to completion of every I/O, in constant memory. */
 import { NS_PER_US } from '../../base/units.ts'
 
 const BINS = 16_384
 
 export interface LatencySummary {
   readonly count: number
-  /** us. Quantiles are the middle of a bin; what is over 16 ms counts as the maximum. */
+  /** us. Quantiles are bin centres; latencies above 16 ms count as the maximum. */
   readonly mean: number
   readonly p50: number
   readonly p99: number

@@ -7,7 +7,7 @@ import type { Workload } from '../workloads/request-source.ts'
 import { NodeSimulation } from './node-simulation.ts'
 import { NODE_DEFAULTS, type ClientSetup, type NodeSetup } from './setup.ts'
 
-/** Runs both and compares every completion: counts and latency sums by client, all engine totals, every event and its instant. */
+/** Runs both and compares every completion: counts and latency sums by client, all engine totals, every event and its time. */
 function compare(setup: NodeSetup, untilNs: number, stepNs = untilNs): void {
   const made = NodeSimulation.create(setup)
   if (!made.ok) throw new Error(made.error.what)
@@ -22,7 +22,7 @@ function compare(setup: NodeSetup, untilNs: number, stepNs = untilNs): void {
       expect(completed).toBe(plain.completed)
       expect(Math.round(latency.mean * latency.count * 1000)).toBe(plain.latencyNs)
       expect(node.outstanding(i)).toBe(plain.engine.inflight)
-      // What waits in the queue without consequence has not been looked at; everything else is the same.
+      // Queued requests without effect have not been processed yet; everything else is the same.
       expect(tokens).toEqual(plain.engine.totals)
       expect(node.engine(i)!.reservationTokens).toBe(plain.engine.reservationTokens)
     })
@@ -36,7 +36,7 @@ const base: NodeSetup = { ...NODE_DEFAULTS, samples: { everyNs: 1e6, rows: 0 } }
 const clients = (reservations: readonly number[], workload: (r: number, i: number) => Workload): ClientSetup[] =>
   reservations.map((reservation, i) => ({ name: `c${i}`, reservation, workload: workload(reservation, i) }))
 
-it('completes what an event-by-event node completes, in the setup of the paper', () => {
+it('has the same completions as an event-by-event node, in the setup of the paper', () => {
   const reservations = zipfShares(141_300, 5, 2, 0.6)
   const burst = clients(reservations, (r) => ({ kind: 'burst', perPeriod: r + 15_700, carry: true }))
   const settings = { ...DEFAULT_SETTINGS, periodNs: 1e8 }
@@ -58,7 +58,9 @@ const workload = fc.oneof(
   fc.record({ kind: fc.constant('constant' as const), perPeriod: fc.nat(900), carry: fc.boolean() }),
   fc.record({ kind: fc.constant('poisson' as const), perSecond: fc.nat(90_000) }),
   fc.record({
-    ...{ kind: fc.constant('on-off' as const), onNs: fc.integer({ min: 1, max: 3e6 }), offNs: fc.nat(3e6) },
+    kind: fc.constant('on-off' as const),
+    onNs: fc.integer({ min: 1, max: 3e6 }),
+    offNs: fc.nat(3e6),
     perSecond: fc.nat(200_000),
   }),
   fc.constant({ kind: 'backlogged' as const }),
@@ -75,15 +77,13 @@ it('completes the same in small nodes of any kind', () => {
       (list, window, batch, preset, conversionNs) => {
         const settings: HaechiSettings = {
           ...preset,
-          ...{
-            periodNs: 1e7,
-            tickNs: 300_017,
-            checkNs: 410_003,
-            retryNs: 500_009,
-            window,
-            phase2Window: window,
-            batch,
-          },
+          periodNs: 1e7,
+          tickNs: 300_017,
+          checkNs: 410_003,
+          retryNs: 500_009,
+          window,
+          phase2Window: window,
+          batch,
         }
         const profile = { globalIops: 157_001, localIops: 41_003 }
         const fabric = { ...base.fabric, conversionNs }

@@ -1,29 +1,27 @@
-/**
- * Which client acts next: a winner tree over one instant a client. Of equal instants the lower index wins.
- */
+/** Selects the client that acts next: a winner tree over one time per client. Ties go to the lower index. */
 export class NextClient {
   #leaves = 1
-  /** keys[leaf], Infinity for a client with nothing to do. */
+  /** keys[leaf], Infinity for a client without a pending action. */
   #keys = new Float64Array(1).fill(Infinity)
   /** winners[1] is the overall winner; winners[k] the better of its two children. */
   #winners = new Int32Array(2)
   #size = 0
-  /** [0]: the least instant; Infinity when there is none. In an array, as a number that a call returns would be boxed. */
+  /** [0]: the earliest time; Infinity if none. An array, because a returned number would be boxed. */
   readonly least = new Float64Array(1).fill(Infinity)
 
-  /** Room for one more client; its index. */
+  /** Adds a client; returns its index. */
   add(): number {
     const index = this.#size++
     if (this.#size > this.#leaves) this.#grow()
     return index
   }
 
-  /** The client with the least instant. */
+  /** The client with the earliest time. */
   get first(): number {
     return this.#winners[1] as number
   }
 
-  /** The instant of one client. */
+  /** Time of one client. */
   of(index: number): number {
     return this.#keys[index] as number
   }

@@ -11,7 +11,9 @@ const settings: HaechiSettings = { ...DEFAULT_SETTINGS, periodNs: PERIOD, batch:
 const fixed = { ...settings, estimator: { ...settings.estimator, enabled: false } }
 
 const burst = (reservation: number, perPeriod: number, more: Partial<ClientSetup> = {}): ClientSetup => ({
-  ...{ name: 'c', reservation, workload: { kind: 'burst', perPeriod, carry: true } },
+  name: 'c',
+  reservation,
+  workload: { kind: 'burst', perPeriod, carry: true },
   ...more,
 })
 function nodeOf(clients: readonly ClientSetup[], more: Partial<NodeSetup> = {}): NodeSimulation {
@@ -33,13 +35,13 @@ describe('reservations', () => {
     }
     const withoutEstimator = (s: HaechiSettings): HaechiSettings => ({ ...s, estimator: fixed.estimator })
     expect(first({ mode: 'bare', settings: DEFAULT_SETTINGS })).toBe(157_000)
-    // Fixed omega: 5/6 of its 236,047; what is missing C_L forbids.
+    // Fixed omega: 5/6 of its 236,047; the rest is prevented by C_L.
     expect(first({ settings: withoutEstimator(DEFAULT_SETTINGS) })).toBeGreaterThan(196_000)
-    // QoS is lost: within 2 % of what the bare node gives.
+    // QoS is lost: within 2 % of the bare node.
     expect(first({ settings: withoutEstimator(PAPER_LITERAL) })).toBeLessThan(160_000)
   })
 
-  it('are met by all once the estimator has learnt what the clients can do', () => {
+  it('are met by all once the estimator has learned the capacity', () => {
     const node = nodeOf(zipf, { settings })
     node.runUntil(40 * PERIOD)
     for (const p of node.periods.items.slice(-8))
@@ -71,10 +73,10 @@ describe('bad inputs', () => {
 
   it('a reservation over the local or the global capacity is refused with which and by how much', () => {
     const [local, byLocal] = refusal([burst(40_001, 0)])
-    expect([local, byLocal]).toEqual(['E_LOCAL_CAPACITY', 'it is 1 I/Os over what one client can do in a period'])
+    expect([local, byLocal]).toEqual(['E_LOCAL_CAPACITY', 'it exceeds the capacity of one client by 1 I/Os a period'])
     const [all, byAll] = refusal([0, 1, 2, 3, 4].map(() => burst(32_000, 0)))
     expect(all).toBe('E_AGGREGATE_CAPACITY')
-    expect(byAll).toBe("all reservations together are 3000 I/Os over the node's capacity")
+    expect(byAll).toBe("all reservations together exceed the node's capacity by 3000 I/Os")
   })
 
   it.each<[string, ClientSetup]>([
@@ -127,7 +129,7 @@ describe('clients that come and go', () => {
     expect(node.client(1)!.tokens!.pushed).toBe(20_000)
   })
 
-  it('what a leaving client gives back is used by the others, and no reservation is pushed to it again (A19)', () => {
+  it('the tokens of a leaving client are used by the others, and it gets no reservation again (A19)', () => {
     const node = nodeOf([burst(40_000, 0), ...[1, 2, 3, 4].map(() => burst(20_000, 60_000))])
     node.runUntil(PERIOD / 4)
     expect(node.leave(0).ok).toBe(true)
@@ -138,7 +140,7 @@ describe('clients that come and go', () => {
     expect(node.client(0)!.tokens!.pushed).toBe(40_000)
   })
 
-  it('tokens of a crashed client come back by decay, and the node says that it is silent (A20)', () => {
+  it('tokens of a crashed client come back by decay, and the node reports it as silent (A20)', () => {
     const run = (isCrashing: boolean): number => {
       const node = nodeOf([0, 1, 2, 3, 4].map(() => burst(31_000, 60_000)))
       node.runUntil(PERIOD / 2)
@@ -150,7 +152,7 @@ describe('clients that come and go', () => {
         .completed.slice(1)
         .reduce((a, b) => a + b, 0)
     }
-    // The four others have 124,000 reserved; C_L bounds them, nearly all of the rest becomes theirs.
+    // The four others have 124,000 reserved; C_L bounds them, and the client gets nearly all of the rest.
     expect(run(false)).toBeLessThan(127_000)
     expect(run(true)).toBeGreaterThan(145_000)
   })
@@ -166,7 +168,7 @@ describe('clients that come and go', () => {
 })
 
 describe('alerts', () => {
-  it('a client that never uses its reservation is told after so many periods, once', () => {
+  it('a client that never uses its reservation is alerted once, after `alertAfter` periods', () => {
     const node = nodeOf([burst(1000, 500), burst(1000, 90_000)])
     node.runUntil(10 * PERIOD)
     expect(alerts(node, 'over-reservation')).toEqual([0])
@@ -174,7 +176,7 @@ describe('alerts', () => {
     expect(alerts(node, 'over-reservation')).toEqual([0])
   })
 
-  it('a capacity that falls below what is reserved is overcommitted, and admits nobody', () => {
+  it('a capacity below the reservations is overcommitted, and admits no client', () => {
     const node = nodeOf(
       Array.from({ length: 10 }, () => burst(15_000, 30_000)),
       { settings, capacity: [{ atNs: 2 * PERIOD, iops: 1_350_000 }] },
@@ -193,7 +195,7 @@ describe('alerts', () => {
   })
 })
 
-describe('what a node shows', () => {
+describe('views of a node', () => {
   it('no data I/O wakes its CPU; every two-sided one does', () => {
     const node = nodeOf(zipf)
     node.runUntil(PERIOD)

@@ -1,20 +1,20 @@
 /**
  * A simulated data node with its clients: every I/O and every token exact, faster than real time.
  *
- * How to drive it:
+ * Usage:
  *
  *     const made = NodeSimulation.create({ ...NODE_DEFAULTS, seed, clients: [{ name, reservation, workload }] })
- *     if (!made.ok) ...                    // what is wrong with the setup, or which client is refused and by how much
+ *     if (!made.ok) ...                     // the error in the setup, or the refused client and the excess
  *     const node = made.value
- *     node.runUntil(ns)                    // as far and as often as wanted; only this moves time
+ *     node.runUntil(ns)                     // any number of times; only this advances time
  *     node.join(...) / leave(i) / crash(i) / reserve(i, ...) / setWorkload(i, ...) / setCapacity(iops)   // at node.now
- *     node.periods.items                   // one record a period: completions of every client, exact, and the monitor's view
- *     node.events.since(n)                 // T1, start-report, conversion, estimate, alerts, joins and leaves
- *     node.samples.read(2000, 50)          // xi, g, X, phase, queue, inflight, N; POOL, L, target, omega, U: 20 Hz of the last 2 s
- *     node.client(i), node.counters()      // totals of one client; verbs, CPU events per data I/O (must be 0)
+ *     node.periods.items                    // one record a period: completions of every client, exact, and the monitor's view
+ *     node.events.since(n)                  // T1, start-report, conversion, estimate, alerts, joins and leaves
+ *     node.samples.read(2000, 50)           // xi, g, X, phase, queue, inflight, N; POOL, L, target, omega, U: 20 Hz of the last 2 s
+ *     node.client(i), node.counters()       // totals of one client; verbs, CPU events per data I/O (must be 0)
  *
- * Same setup, same seed and same calls at the same instants: same numbers. The clock of an emulator advances it by calling
- * `runUntil` with its own instant; a client index never changes and is never used again. Source: spec/haechi 1, 11, 14.
+ * Same setup, seed and calls at the same times give the same numbers. An emulator advances it by calling `runUntil` with its own time; a
+ * client index never changes and is never reused. Source: spec/haechi 1, 11, 14.
  */
 import { randomStream, type RandomStream } from '../../base/random.ts'
 import { fail, invariant, ok, type Failure, type Result } from '../../base/result.ts'
@@ -27,17 +27,71 @@ import { RecordAccess, RecordStore } from '../workloads/records.ts'
 import { RequestSource, type Workload } from '../workloads/request-source.ts'
 import { ClientPath, type PathHost } from './client-path.ts'
 import { Completions } from './completions.ts'
-import { ControlPlane } from './control-plane.ts'
+import { ControlPlane, type ControlledClient } from './control-plane.ts'
 import { EventLog } from './event-log.ts'
 import { FifoStation } from './fabric.ts'
 import { LatencyHistogram, type LatencySummary } from './latency-histogram.ts'
 import { NextClient } from './next-client.ts'
 import type { ClientView, NodeCounters, PeriodRecord } from './node-views.ts'
 import { checkClient, checkSetup, checkWorkload, type ClientSetup, type NodeSetup } from './setup.ts'
-import { SimulatedClient } from './simulated-client.ts'
-import { TokenSamples } from './token-samples.ts'
+import { TokenSamples, type ClientSample } from './token-samples.ts'
 
-/** Events that are kept. */
+// Client of a simulated node: setup, data path and, unless it is outside traffic, engine.
+
+class SimulatedClient implements ControlledClient {
+  readonly setup: ClientSetup
+  readonly path: ClientPath
+  readonly index: number
+  state: 'active' | 'left' | 'crashed' = 'active'
+  completedBefore = 0
+  readonly #qos: QosEngine | null
+
+  constructor(setup: ClientSetup, path: ClientPath, qos: QosEngine | null) {
+    this.setup = setup
+    this.path = path
+    this.index = path.index
+    this.#qos = qos
+  }
+
+  get qos(): QosEngine | null {
+    return this.#qos
+  }
+
+  get engine(): QosEngine {
+    invariant(this.#qos !== null, 'a client that the monitor knows has an engine')
+    return this.#qos
+  }
+
+  get isAlive(): boolean {
+    return this.path.isAlive
+  }
+
+  sync(now: number): void {
+    if (this.isAlive) this.path.sync(now)
+  }
+
+  settled(): void {
+    this.path.settled()
+  }
+
+  /** Fills one sample row. */
+  sample(now: number, row: ClientSample): ClientSample {
+    const { qos, path } = this
+    const isActive = this.state === 'active'
+    this.sync(now)
+    row.xi = isActive ? (qos?.reservationTokens ?? 0) : 0
+    row.g = isActive ? (qos?.globalTokens ?? 0) : 0
+    row.bound = isActive ? (qos?.bound ?? 0) : 0
+    row.phase = !isActive || qos === null ? 0 : qos.phase === 'reservation' ? 1 : 2
+    row.queued = path.engine.queued
+    row.inflight = path.outstanding
+    row.completed = qos?.completed ?? path.completedTotal - this.completedBefore
+    row.yielded = qos?.yielded ?? 0
+    return row
+  }
+}
+
+/** Events kept. */
 const KEPT_EVENTS = 4096
 
 export class NodeSimulation {
@@ -54,10 +108,10 @@ export class NodeSimulation {
   readonly #pathHost: PathHost
   readonly #noise: RandomStream
   #capacity: number
-  /** [0]: the present instant. */
+  /** [0]: the current time. */
   readonly #time = new Float64Array(1)
   readonly #completions = new Completions()
-  /** [0]: instant of the next event of the control plane and of samples; Infinity when there is none. */
+  /** [0]: time of the next control plane event or sample; Infinity if none. */
   readonly #eventAt = new Float64Array(1).fill(Infinity)
   #periodIndex = 0
 
@@ -76,7 +130,7 @@ export class NodeSimulation {
       period: (period: MonitorPeriod) => this.#endPeriod(period),
     }
     const host = { settings, profile, fabric, seed, slots, observer }
-    // An object of its own: `at` is not for those who drive the simulation.
+    // A separate object: `at` is not part of the public interface of the simulation.
     const scheduler = ((node: NodeSimulation) => ({
       get now() {
         return node.now
@@ -85,7 +139,10 @@ export class NodeSimulation {
     }))(this)
     this.#control = setup.mode === 'haechi' ? new ControlPlane({ ...host, scheduler }) : null
     this.#pathHost = {
-      ...{ time: this.#time, station: this.#station, completions: this.#completions, next: this.#next },
+      time: this.#time,
+      station: this.#station,
+      completions: this.#completions,
+      next: this.#next,
       delayNs: fabric.delayNs,
       localIops: profile.localIops,
       window: settings.window,
@@ -94,7 +151,7 @@ export class NodeSimulation {
     }
   }
 
-  /** A node at time 0, its clients admitted; fails with what is wrong with the setup or with the first refusal. */
+  /** Creates a node at time 0 with its clients admitted; fails with the error in the setup or the first refusal. */
   static create(setup: NodeSetup): Result<NodeSimulation> {
     const checked = checkSetup(setup)
     if (!checked.ok) return checked
@@ -117,7 +174,7 @@ export class NodeSimulation {
     return this.#control?.monitor ?? null
   }
 
-  /** POOL as it lies in the node's memory; 0 without QoS. */
+  /** POOL in the node's memory; 0 without QoS. */
   get pool(): number {
     return this.#control?.memory.pool().tokens ?? 0
   }
@@ -131,14 +188,16 @@ export class NodeSimulation {
     return this.#station.times.rate
   }
 
-  /** Executes everything up to and including `until` (ns), then stands there. */
+  /** Executes everything up to and including `until` (ns), then stops at that time. */
   runUntil(until: number): void {
     const queue = this.#queue
     const next = this.#next
     const completions = this.#completions
     const clients = this.#clients
     const time = this.#time
-    const [doneAt, eventAt, ownAt] = [completions.nextAt, this.#eventAt, next.least]
+    const doneAt = completions.nextAt
+    const eventAt = this.#eventAt
+    const ownAt = next.least
     for (;;) {
       const done = doneAt[0] as number
       const event = eventAt[0] as number
@@ -162,7 +221,7 @@ export class NodeSimulation {
     if (until < Infinity) time[0] = Math.max(this.now, Math.floor(until))
   }
 
-  /** Admits a client now, or says which capacity it is over and by how much; its index. */
+  /** Admits a client now and returns its index, or the capacity exceeded and by how much. */
   join(setup: ClientSetup): Result<number> {
     const refusal = checkClient(setup)
     if (refusal) return fail(refusal)
@@ -196,7 +255,7 @@ export class NodeSimulation {
     return ok(index)
   }
 
-  /** A client leaves in good order (A19). */
+  /** A client leaves in order (A19). */
   leave(index: number): Result<void> {
     const client = this.#active(index)
     if (!client.ok) return client
@@ -209,7 +268,7 @@ export class NodeSimulation {
     return ok(undefined)
   }
 
-  /** A client is gone without a word (A20). */
+  /** A client crashes without notice (A20). */
   crash(index: number): Result<void> {
     const client = this.#active(index)
     if (!client.ok) return client
@@ -225,12 +284,12 @@ export class NodeSimulation {
     return this.#control?.monitor.reserve(index, reservation, limit) ?? fail(unknown(index))
   }
 
-  /** The node drops a client that crashed. */
+  /** The node removes a client that crashed. */
   evict(index: number): Result<void> {
     return this.#control?.monitor.leave(this.now, index) ?? fail(unknown(index))
   }
 
-  /** Gives a client another workload, from now or from its next period on. */
+  /** Gives a client another workload, immediately or from its next period on. */
   setWorkload(index: number, workload: Workload): Result<void> {
     const client = this.#active(index)
     if (!client.ok) return client
@@ -242,7 +301,7 @@ export class NodeSimulation {
     return ok(undefined)
   }
 
-  /** Capacity from now on, I/O/s; what waits at the NIC is served as it was. */
+  /** Sets the capacity from now on, I/O/s; operations already at the NIC keep their service time. */
   setCapacity(iops: number): Result<void> {
     if (!(Number.isInteger(iops) && iops >= 1)) return fail({ code: 'E_CAPACITY', what: `A capacity of ${iops} I/O/s` })
     this.#capacity = iops
@@ -250,7 +309,7 @@ export class NodeSimulation {
     return ok(undefined)
   }
 
-  /** Posts one data I/O of a client past its queue: refused with EQOS_NOTOKEN unless a token is there. */
+  /** Posts one data I/O of a client bypassing its queue: refused with EQOS_NOTOKEN without a token. */
   postDirect(index: number): Result<void> {
     const client = this.#active(index)
     if (!client.ok) return client
@@ -267,30 +326,37 @@ export class NodeSimulation {
     const { setup, path, qos, state } = client
     client.sync(this.now)
     return {
-      ...{ name: setup.name, state, promised: this.monitor?.promised(index) ?? 0, limit: qos?.limit ?? null },
-      ...{ isOutside: qos === null, completed: path.completedTotal, latency: path.latency.summary() },
-      ...{ tokens: qos?.totals ?? null, reads: path.records?.reads ?? 0, updates: path.records?.updates ?? 0 },
+      name: setup.name,
+      state,
+      promised: this.monitor?.promised(index) ?? 0,
+      limit: qos?.limit ?? null,
+      isOutside: qos === null,
+      completed: path.completedTotal,
+      latency: path.latency.summary(),
+      tokens: qos?.totals ?? null,
+      reads: path.records?.reads ?? 0,
+      updates: path.records?.updates ?? 0,
     }
   }
 
-  /** The engine of a client, to be looked at; null without QoS. */
+  /** The engine of a client, for inspection; null without QoS. */
   engine(index: number): QosEngine | null {
     return this.#clients[index]?.qos ?? null
   }
 
-  /** Data I/Os a client posted and has not seen completed. */
+  /** Data I/Os posted by a client and not yet completed. */
   outstanding(index: number): number {
     return this.#clients[index]?.path.outstanding ?? 0
   }
 
-  /** Latency of all clients with QoS, or of all where there is none. */
+  /** Latency of all clients with QoS, or of all clients if there is no QoS. */
   latency(): LatencySummary {
     const all = new LatencyHistogram()
     for (const c of this.#clients) if (this.#counts(c)) c.path.latency.addTo(all)
     return all.summary()
   }
 
-  /** Forgets latencies so far: the end of a warm-up. */
+  /** Clears the latencies so far, at the end of a warm-up. */
   clearLatency(): void {
     for (const { path } of this.#clients) path.latency.clear()
   }
@@ -339,7 +405,7 @@ export class NodeSimulation {
     this.#station.times.setRate(this.#capacity * factor)
   }
 
-  /** The monitor tells its periods; a node without one keeps the same time. */
+  /** The monitor reports its periods; a node without one uses the same period. */
   #endPeriod(monitor: MonitorPeriod | null): void {
     const { periodNs } = this.setup.settings
     let total = 0
@@ -350,8 +416,13 @@ export class NodeSimulation {
       return n
     })
     this.periods.push({
-      ...{ index: this.#periodIndex++, startNs: this.now - periodNs, endNs: this.now },
-      ...{ capacityIops: this.capacityIops, completed, total, monitor },
+      index: this.#periodIndex++,
+      startNs: this.now - periodNs,
+      endNs: this.now,
+      capacityIops: this.capacityIops,
+      completed,
+      total,
+      monitor,
     })
     this.#drawCapacity()
   }
@@ -360,15 +431,23 @@ export class NodeSimulation {
     const m = this.monitor
     const w = m?.history ?? []
     const node = {
-      ...{ t: this.now, epoch: m?.epoch ?? 0, pool: this.pool, residual: m?.residual ?? 0, target: m?.target ?? 0 },
-      ...{ omega: m?.omega ?? 0, used: m?.used ?? 0, reserved: m?.reserved ?? 0, claimed: m?.claimed ?? 0 },
-      ...{ history: w.length === 0 ? 0 : w.reduce((a, b) => a + b, 0) / w.length, isReporting: m?.isReporting ? 1 : 0 },
+      t: this.now,
+      epoch: m?.epoch ?? 0,
+      pool: this.pool,
+      residual: m?.residual ?? 0,
+      target: m?.target ?? 0,
+      omega: m?.omega ?? 0,
+      used: m?.used ?? 0,
+      reserved: m?.reserved ?? 0,
+      claimed: m?.claimed ?? 0,
+      history: w.length === 0 ? 0 : w.reduce((a, b) => a + b, 0) / w.length,
+      isReporting: m?.isReporting ? 1 : 0,
     }
     const row = { xi: 0, g: 0, bound: 0, phase: 0, queued: 0, inflight: 0, completed: 0, yielded: 0 }
     this.samples.write(node, this.#clients.length, (i) => this.#client(i).sample(this.now, row))
   }
 
-  /** Whether a client is part of the node's throughput: those of Haechi, or all on a bare node that are not from outside. */
+  /** True if a client counts towards the node's throughput: those of Haechi, or on a bare node all but outside traffic. */
   #counts(client: SimulatedClient): boolean {
     return client.setup.isOutside !== true
   }
@@ -386,7 +465,7 @@ export class NodeSimulation {
 
   #source(workload: Workload, index: number): RequestSource {
     const { settings, fabric, seed, slots } = this.setup
-    // Requests of a period begin when its T1 has reached every client, or they would take tokens of the one before.
+    // Requests of a period begin when its T1 has reached every client, or they would take tokens of the previous period.
     const phaseNs = Math.min(settings.periodNs, fabric.sendNs + slots * fabric.sendEachNs)
     const random = randomStream(seed, `haechi/requests/${index}`)
     return new RequestSource(workload, random, { nowNs: this.now, periodNs: settings.periodNs, phaseNs })

@@ -1,10 +1,10 @@
-/** What a simulated node tells of itself: its periods, its clients, its counters. */
+/** Views of a simulated node: periods, clients, counters. */
 import type { MonitorPeriod } from '../monitor-events.ts'
 import type { EngineTotals } from '../engine-state.ts'
 import type { VerbCounters } from '../registered-memory.ts'
 import type { LatencySummary } from './latency-histogram.ts'
 
-/** One period of the node's clock: what really completed, beside what the monitor believes (null without QoS). */
+/** One period by the node's clock: actual completions, and the monitor's view (null without QoS). */
 export interface PeriodRecord {
   readonly index: number
   readonly startNs: number
@@ -21,7 +21,7 @@ export interface PeriodRecord {
 export interface ClientView {
   readonly name: string
   readonly state: 'active' | 'left' | 'crashed'
-  /** R promised from the next period on; 0 when gone or outside. */
+  /** R promised from the next period on; 0 if gone or outside traffic. */
   readonly promised: number
   readonly limit: number | null
   readonly isOutside: boolean
@@ -36,7 +36,7 @@ export interface ClientView {
 export interface NodeCounters {
   /** Data I/Os issued. */
   readonly dataIos: number
-  /** Times a data I/O woke the data node's CPU: 0 but for two-sided ones. */
+  /** Times a data I/O woke the data node's CPU: 0 except for two-sided ones. */
   readonly cpuEventsForData: number
   readonly cpuEventsForControl: number
   /** Tokens that FAAs took from POOL. */

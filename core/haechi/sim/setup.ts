@@ -1,4 +1,4 @@
-/** What a simulated data node and its clients are made of, as data; checked before anything runs. */
+/** Setup of a simulated data node and its clients, as data; validated before a run. */
 import { fail, ok, type Failure, type Result } from '../../base/result.ts'
 import {
   checkProfile,
@@ -14,16 +14,16 @@ import type { Workload } from '../workloads/request-source.ts'
 import { PAPER_FABRIC, type Fabric } from './fabric.ts'
 
 export interface ClientSetup {
-  /** Hostile text; shown, never used. */
+  /** Hostile text; display only. */
   readonly name: string
   /** R, I/Os a period. */
   readonly reservation: number
-  /** I/Os a period; null or absent for none. */
+  /** I/Os a period; null or absent for no limit. */
   readonly limit?: number | null
   readonly workload: Workload
-  /** Which records it touches; absent: nobody asks. */
+  /** Records that it accesses; absent: not simulated. */
   readonly records?: RecordMix
-  /** Traffic that Haechi does not see: no tokens, no engine. */
+  /** True for traffic that Haechi does not see: no tokens, no engine. */
   readonly isOutside?: boolean
 }
 
@@ -35,14 +35,14 @@ export type NodeMode = 'haechi' | 'bare' | 'two-sided'
 export interface NodeSetup {
   readonly mode: NodeMode
   readonly settings: HaechiSettings
-  /** What the node was profiled at, and what it has as long as nothing changes it. */
+  /** Profiled capacity of the node, in force unless `capacity` or `setCapacity` changes it. */
   readonly profile: CapacityProfile
   readonly fabric: Fabric
   readonly clients: readonly ClientSetup[]
   readonly seed: number
-  /** Capacity from an instant on, I/O/s, ascending: background traffic that takes a part of it. */
+  /** Capacity changes by time, I/O/s, ascending: background traffic that uses part of it. */
   readonly capacity: readonly { readonly atNs: number; readonly iops: number }[]
-  /** Each period's capacity is off by up to this share, uniformly. */
+  /** Each period's capacity varies uniformly by up to this share. */
   readonly noise: number
   /** Report slots, that is, clients that can ever join. */
   readonly slots: number
@@ -53,8 +53,17 @@ export interface NodeSetup {
 }
 
 export const NODE_DEFAULTS: NodeSetup = {
-  ...{ mode: 'haechi', settings: DEFAULT_SETTINGS, profile: PAPER_PROFILE, fabric: PAPER_FABRIC, clients: [], seed: 1 },
-  ...{ capacity: [], noise: 0, slots: 64, samples: { everyNs: 1_000_000, rows: 2000 }, keptPeriods: 1000 },
+  mode: 'haechi',
+  settings: DEFAULT_SETTINGS,
+  profile: PAPER_PROFILE,
+  fabric: PAPER_FABRIC,
+  clients: [],
+  seed: 1,
+  capacity: [],
+  noise: 0,
+  slots: 64,
+  samples: { everyNs: 1_000_000, rows: 2000 },
+  keptPeriods: 1000,
 }
 
 const MAX_SLOTS = 4096

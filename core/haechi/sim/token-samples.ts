@@ -1,10 +1,10 @@
 /**
- * What a view shows of a node, once a millisecond or as often as asked: bounded columns that overwrite their oldest rows
- * (spec/haechi 11). A reader takes every k-th row, so that 20 rows a second cost 20 rows.
+ * Samples of a node for views, once a millisecond or at another interval: bounded columns that overwrite their oldest rows (spec/haechi
+ * 11). A reader takes every k-th row, so that 20 rows a second cost 20 rows.
  */
 export const CLIENT_COLUMNS = ['xi', 'g', 'bound', 'phase', 'queued', 'inflight', 'completed', 'yielded'] as const
 export type ClientColumn = (typeof CLIENT_COLUMNS)[number]
-/** One instant of a node. Tokens and I/Os; ns. */
+/** State of a node at one time. Tokens and I/Os; ns. */
 export interface NodeSample {
   readonly t: number
   readonly epoch: number
@@ -28,7 +28,7 @@ export interface ClientSample {
   g: number
   /** X. */
   bound: number
-  /** 1 or 2; 0 for a client that is gone or has no QoS. */
+  /** 1 or 2; 0 for a client that is gone or without QoS. */
   phase: number
   queued: number
   inflight: number
@@ -54,7 +54,7 @@ export class TokenSamples {
   readonly #data: Float64Array
   #taken = 0
 
-  /** @param clients  most clients that are sampled; further ones are left out. */
+  /** @param clients  most clients sampled; further ones are omitted. */
   constructor(rows: number, clients: number) {
     this.rows = rows
     this.clients = clients
@@ -67,12 +67,12 @@ export class TokenSamples {
     return this.#taken
   }
 
-  /** Writes a row; `client(i)` is asked for each of `count` clients and may return the same object every time. */
+  /** Writes a row; `client(i)` is called for each of `count` clients and may return the same object every time. */
   write(node: NodeSample, count: number, client: (index: number) => ClientSample): void {
     if (this.rows === 0) return
     const data = this.#data
     const from = (this.#taken++ % this.rows) * this.#width
-    // Field by field, in the order of the columns: a loop over names costs a tenth of a simulated second.
+    // Written field by field, in the order of the columns: a loop over names costs a tenth of a simulated second.
     data[from] = node.t
     data[from + 1] = node.epoch
     data[from + 2] = node.pool
@@ -101,17 +101,17 @@ export class TokenSamples {
     data.fill(0, at, from + this.#width)
   }
 
-  /** Every `every`-th of the newest `last` rows, oldest first. */
+  /** Returns every `every`-th of the newest `last` rows, oldest first. */
   read(last: number, every = 1): SampleRow[] {
     const kept = Math.min(this.#taken, this.rows, last)
     const rows: SampleRow[] = []
-    // Rows are chosen by their number since the start, so that a view that reads again sees the same ones.
+    // Rows are selected by their number since the start, so that repeated reads return the same ones.
     const from = Math.ceil((this.#taken - kept) / every) * every
     for (let row = from; row < this.#taken; row += every) rows.push(this.#row(row))
     return rows
   }
 
-  /** Numbers of the rows that are kept: [first, end). */
+  /** Numbers of the rows kept: [first, end). */
   get kept(): { readonly first: number; readonly end: number } {
     return { first: Math.max(0, this.#taken - this.rows), end: this.#taken }
   }

@@ -1,4 +1,4 @@
-/** How a total of I/Os a period is spread over clients: the paper's uniform, zipf and spike (spec/haechi 13; Set 1C, 2). */
+/** Distributions of a total of I/Os per period over clients: the paper's uniform, zipf and spike (spec/haechi 13; Set 1C, 2). */
 
 /** `clients` equal parts. */
 export const uniformShares = (total: number, clients: number): number[] =>

@@ -1,8 +1,8 @@
 /**
- * Which record an I/O touches, and whether it reads or updates it: YCSB-like mixes over a store of 4 KB records.
+ * Record selection of I/Os, reads or updates: YCSB-like mixes over a store of 4 KB records.
  *
- * Zipfian keys after Gray et al. (SIGMOD 1994), as YCSB draws them (constant 0.99), spread over the store by a hash so that hot
- * records do not lie together. In simulation a record is the count of its updates; its bytes exist only in a real-memory node.
+ * Zipfian keys after Gray et al. (SIGMOD 1994), as YCSB draws them (constant 0.99), spread over the store by a hash so that hot records
+ * are not adjacent. In simulation a record is the count of its updates; its bytes exist only in a real-memory node.
  */
 import type { RandomStream } from '../../base/random.ts'
 import { invariant } from '../../base/result.ts'
@@ -48,7 +48,7 @@ export class ZipfianRanks {
   }
 }
 
-/** The records of one node: how often each was updated. */
+/** Records of one node with their update counts. */
 export class RecordStore {
   readonly versions: Uint32Array
 
@@ -73,7 +73,7 @@ export class RecordAccess {
     this.#ranks = mix.keys === 'zipfian' ? new ZipfianRanks(store.versions.length, random) : null
   }
 
-  /** The record of the next I/O; whether it was an update shows in `updates`. */
+  /** Returns the record of the next I/O; `updates` shows if it was an update. */
   next(): number {
     const { versions } = this.#store
     const n = versions.length
@@ -87,7 +87,7 @@ export class RecordAccess {
   }
 }
 
-/** A rank spread over 0 .. n-1 (murmur3's finaliser). */
+/** Spreads a rank over 0 .. n-1 (murmur3's finaliser). */
 function scattered(rank: number, n: number): number {
   let h = rank | 0
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

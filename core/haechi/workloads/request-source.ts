@@ -1,20 +1,20 @@
 /**
- * When a client's requests arrive: the paper's burst and constant rate, and backlogged, Poisson and on/off clients.
+ * Arrival times of a client's requests: the paper's burst and constant rate, and backlogged, Poisson and on/off clients.
  *
- * Instants are exact whole ns. A source is asked for its next instant and taken from; nothing is scheduled a request.
+ * Times are exact whole ns. A source is polled for its next time; requests are not scheduled as events.
  */
 import type { RandomStream } from '../../base/random.ts'
 import { NS_PER_S } from '../../base/units.ts'
 
 export type Workload =
-  /** All requests of a period at its start. Not carried: what is left at the next start is dropped (A17). */
+  /** All requests of a period at its start. Without `carry`, requests left at the next start are dropped (A17). */
   | { readonly kind: 'burst'; readonly perPeriod: number; readonly carry: boolean }
-  /** The requests of a period at equal distances. */
+  /** The requests of a period at equal intervals. */
   | { readonly kind: 'constant'; readonly perPeriod: number; readonly carry: boolean }
   /** There is always a request waiting. */
   | { readonly kind: 'backlogged' }
   | { readonly kind: 'poisson'; readonly perSecond: number }
-  /** Equal distances while on, none while off. */
+  /** Equal intervals while on, none while off. */
   | { readonly kind: 'on-off'; readonly onNs: number; readonly offNs: number; readonly perSecond: number }
   | { readonly kind: 'idle' }
 
@@ -22,17 +22,17 @@ export type Workload =
 const ENDLESS = 2 ** 29
 
 export interface SourceTimes {
-  /** From when on the source is asked, ns. */
+  /** Start of polling, ns. */
   readonly nowNs: number
   readonly periodNs: number
-  /** Offset of the client's periods from the node's, ns: it starts when it has been told. */
+  /** Offset of the client's periods from the node's, ns: it starts when it has received T1. */
   readonly phaseNs: number
 }
 
 export class RequestSource {
-  /** Instant of the next requests, whole ns; Infinity when there are none. */
+  /** Time of the next requests, whole ns; Infinity if none. */
   nextAt = Infinity
-  /** Whether the last `take` began a period whose predecessor's requests are dropped. */
+  /** True if the last `take` began a period and the requests of the previous one are dropped. */
   drops = false
   readonly #workload: Workload
   readonly #random: RandomStream
@@ -60,7 +60,7 @@ export class RequestSource {
     else if (this.#perCycle > 0) this.nextAt = this.#base
   }
 
-  /** Takes the requests of `nextAt` and moves on; how many they are. */
+  /** Takes the requests of `nextAt` and advances; returns their number. */
   take(): number {
     const { kind } = this.#workload
     if (kind === 'burst' || kind === 'backlogged') {

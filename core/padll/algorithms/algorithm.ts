@@ -1,4 +1,6 @@
-/** What every control algorithm computes from: the jobs of one scope, and the rate they share. Source: spec/padll 6. */
+/**
+ * Input and output of every control algorithm: the jobs of one scope, and the rate they share. Source: spec/padll 6.
+ */
 import { PADLL_ALGORITHMS, type PadllAlgorithm } from '../../controllers/settings.ts'
 
 export const ALGORITHMS = PADLL_ALGORITHMS
@@ -7,11 +9,11 @@ export type Algorithm = PadllAlgorithm
 /** One job in one control cycle. */
 export interface JobDemand {
   readonly id: string
-  /** Rate that its policy asks for, op/s; null where no policy names it. */
+  /** Demanded rate by policy, op/s; null without a policy. */
   readonly demand: number | null
-  /** Served op/s since the last collection; null in its first cycle. */
+  /** Served rate since the last collection, op/s; null in its first cycle. */
   readonly usage: number | null
 }
 
-/** Rates by job, op/s, not floored: floors and shares per stage are cut at enforcement. */
+/** Rates by job, op/s, not floored: floors and shares per stage are applied at enforcement. */
 export type Rates = ReadonlyMap<string, number>

@@ -60,9 +60,10 @@ describe('for any jobs', () => {
           .map((job) => ({ job, key: random.uniform() }))
           .toSorted((a, b) => a.key - b.key)
           .map(({ job }) => job)
-        const [one, other] = [rates(given), rates({ ...given, jobs: shuffled })]
+        const one = rates(given)
+        const other = rates({ ...given, jobs: shuffled })
         for (const [id, rate] of one) {
-          // The sum of usages is added up in another order, so its last digits differ.
+          // The usages are summed in another order, so the last digits differ.
           expect(Math.abs(rate - other.get(id)!)).toBeLessThanOrEqual(given.maxRate * ROUNDING)
         }
       }),
@@ -110,10 +111,8 @@ describe('for any jobs', () => {
 })
 
 it('leaves jobs that no policy names out of static limits, and needs no system limit for them', () => {
-  const [named, other] = [
-    { id: 'a', demand: 500, usage: 9 },
-    { id: 'b', demand: null, usage: 9 },
-  ]
+  const named = { id: 'a', demand: 500, usage: 9 }
+  const other = { id: 'b', demand: null, usage: 9 }
   expect([...rates({ algorithm: 'static', maxRate: Infinity, jobs: [named, other] })]).toEqual([['a', 500]])
 })
 

@@ -1,32 +1,68 @@
 /**
- * One control cycle's decision: the rate of each job of one scope, from its demand and its usage. Checks its input, then
- * hands it to the chosen algorithm. Floors (at least 1 op/s) and shares per stage are cut at enforcement, not here.
+ * Rate allocation of one control cycle: the rate of each job of one scope, from its demand and its usage. Checks its
+ * input, then calls the chosen algorithm. Floors (at least 1 op/s) and shares per stage are applied at enforcement, not
+ * here.
  *
  * Source: spec/padll 6, whose resolutions of what the paper leaves open are numbered in the algorithms' files.
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 import { type Algorithm, ALGORITHMS, type JobDemand, type Rates } from './algorithm.ts'
-import { toClaim } from './claim.ts'
-import { priority } from './priority.ts'
+import { toClaim, type Claim } from './claim.ts'
 import { type Leftover, proportionalSharing } from './proportional-sharing.ts'
 import { EPSILON, psfa } from './psfa.ts'
-import type { Oversubscription } from './scaled.ts'
-import { staticLimits } from './static-limits.ts'
-import { uniform } from './uniform.ts'
+import { type Oversubscription, scaled } from './scaled.ts'
+
+// Static limits: each job named by a policy gets the policy's rate. Paper V-A, V-B; spec/padll 5 (STATIC).
+
+/**
+ * Limits by policy. Jobs without one are omitted as unlimited, so the sum below covers only named jobs.
+ *
+ * Deviation: spec/padll 6 row 9 counts a missing demand as 1 op/s; as a limit that would stop jobs that no policy
+ * names. Row 10: limits that sum to more than `maxRate` are scaled down, unless `oversubscription` is `allow`.
+ *
+ * @param maxRate  op/s; may be Infinity.
+ */
+function staticLimits(maxRate: number, jobs: readonly JobDemand[], oversubscription: Oversubscription): Rates {
+  const limits = new Map(jobs.flatMap(({ id, demand }) => (demand === null ? [] : [[id, demand] as const])))
+  return oversubscription === 'allow' ? limits : scaled(limits, maxRate)
+}
+
+// Priority: each job has its demand as a static rate; the rest is not handed out. Paper IV-A; spec/padll 6, row 10.
+
+/**
+ * Returns the demands, scaled down to sum to `maxRate` unless `oversubscription` is `allow` (as in the public code).
+ */
+function priority(maxRate: number, claims: readonly Claim[], oversubscription: Oversubscription): Rates {
+  const demands = new Map(claims.map(({ id, demand }) => [id, demand]))
+  return oversubscription === 'allow' ? demands : scaled(demands, maxRate)
+}
+
+// Uniform: the same static rate for every job. Paper IV-A, V-C; spec/padll 6, rows 10 and 11.
+
+/**
+ * Returns `maxRate` / slots for each job, however many are active; with more jobs than slots it divides by the jobs, so
+ * that the sum stays within the limit.
+ *
+ * @param slots  expected maximum of concurrent jobs. Default: the number of jobs.
+ */
+function uniform(maxRate: number, claims: readonly Claim[], slots = 1): Rates {
+  const rate = maxRate / Math.max(slots, claims.length)
+  return new Map(claims.map(({ id }) => [id, rate]))
+}
 
 export interface AllocationInput {
   readonly algorithm: Algorithm
-  /** Max_R, op/s, > 0: most that all jobs together may do. Infinity where no limit stands; then only `static`. */
+  /** Max_R, op/s, > 0: limit of all jobs together. Infinity for no limit; then only `static`. */
   readonly maxRate: number
-  /** Active jobs, in any order: it changes nothing but the order of the answer. */
+  /** Active jobs. Their order affects only the order of the result. */
   readonly jobs: readonly JobDemand[]
-  /** PSFA: head-room as a part of what a job has not used of its demand, 0..1. @default 0.25 */
+  /** PSFA: headroom as a part of a job's unused demand, 0..1. @default 0.25 */
   readonly epsilon?: number | undefined
-  /** Uniform: jobs that the limit is divided for, at least 1. @default the number of jobs */
+  /** Uniform: number of jobs that the limit is divided by, at least 1. @default the number of jobs */
   readonly slots?: number | undefined
   /** Static limits and priority. @default 'scale' */
   readonly oversubscription?: Oversubscription | undefined
-  /** Proportional sharing: how what no job demands is handed out. @default 'equal' */
+  /** Proportional sharing: distribution of the rate that no job demands. @default 'equal' */
   readonly leftover?: Leftover | undefined
 }
 
@@ -43,17 +79,17 @@ export type AlgorithmCode =
   | 'E_DEMAND'
   | 'E_USAGE'
 
-/** Why a cycle has no rates; the rates of the cycle before stay. */
+/** Reason that a cycle yields no rates; the previous rates stay in force. */
 export interface AlgorithmFault {
   readonly code: AlgorithmCode
   readonly message: string
 }
 
 /**
- * The rates of the jobs, in the order of the input. Jobs that nothing limits are left out (`static` without a policy).
+ * Returns the rates of the jobs, in the order of the input. Unlimited jobs are omitted (`static` without a policy).
  *
- * Without `allow` the rates sum to at most `maxRate`; PSFA's and proportional sharing's sum to it when a job is active (to
- * rounding, 1e-12 relative).
+ * Without `allow` the rates sum to at most `maxRate`; with PSFA and proportional sharing they sum to it when a job is
+ * active (to rounding, 1e-12 relative).
  *
  * @complexity  O(n log n) in the number of jobs.
  */
@@ -72,7 +108,7 @@ export function allocate(input: AllocationInput): Result<Rates, AlgorithmFault> 
 
 const isPositive = (value: number): boolean => Number.isFinite(value) && value > 0
 
-/** The first fault, in the order: algorithm, limit, options, jobs. */
+/** Returns the first fault, in the order: algorithm, limit, options, jobs. */
 function faultOf(input: AllocationInput): AlgorithmFault | undefined {
   const { algorithm, maxRate, jobs, epsilon, slots, oversubscription, leftover } = input
   const isOf = <T>(allowed: readonly T[], value: T | undefined): boolean =>

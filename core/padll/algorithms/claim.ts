@@ -1,4 +1,4 @@
-/** Jobs as the algorithms compute with them: nothing missing, and in the order of Algorithm 1's loop. */
+/** Jobs in the form that the algorithms use: no missing values, in the order of Algorithm 1's loop. */
 import type { JobDemand } from './algorithm.ts'
 
 export interface Claim {
@@ -10,9 +10,8 @@ export interface Claim {
 }
 
 /**
- * What stands in for what is missing: a demand of 1 op/s where no policy names the job, a usage as high as the demand in its
- * first cycle, and a usage of 1 op/s where it did nothing: an idle job keeps a part in the leftover, and the sum of usages
- * is never 0.
+ * Fills in missing values: a demand of 1 op/s where no policy names the job, a usage equal to the demand in its first
+ * cycle, and a usage of 1 op/s for an idle job, which thus keeps a share of the leftover; the sum of usages is never 0.
  *
  * Source: spec/padll 6, rows 6 to 9.
  */
@@ -21,19 +20,19 @@ export function toClaim({ id, demand, usage }: JobDemand): Claim {
   return { id, demand: wanted, usage: Math.max(usage ?? wanted, 1) }
 }
 
-/** Order of two texts by code point, which for well-formed text is that of its UTF-8 bytes. */
+/** Compares two texts by code point, which for well-formed text is the order of their UTF-8 bytes. */
 function byCodePoint(a: string, b: string): number {
   const common = Math.min(a.length, b.length)
   let i = 0
   while (i < common && a.charCodeAt(i) === b.charCodeAt(i)) i++
   if (i === common) return a.length - b.length
-  // Where they part may be the second half of a pair: the pair begins one unit before.
+  // The first difference may be the second half of a surrogate pair: the pair begins one unit earlier.
   const start = i > 0 && a.codePointAt(i - 1) !== b.codePointAt(i - 1) ? i - 1 : i
   return a.codePointAt(start)! - b.codePointAt(start)!
 }
 
 /**
- * Claims by increasing demand, ties by id in the order of UTF-8 bytes.
+ * Sorts claims by increasing demand, ties by id in the order of UTF-8 bytes.
  *
  * Source: spec/padll 6, row 1 (paper IV-B, `in order of increasing demands`; the public code takes the order of names).
  */

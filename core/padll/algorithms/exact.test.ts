@@ -1,5 +1,5 @@
-// A second implementation of every algorithm, written from spec/padll 6 alone and in exact fractions: what the doubles say must be
-// what the fractions say, to 1e-9.
+// Second implementation of every algorithm, written from spec/padll 6 alone, in exact fractions: the doubles must match
+// it to 1e-9.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Algorithm, ALGORITHMS, type JobDemand } from './algorithm.ts'
@@ -25,7 +25,7 @@ const asNumber = ([n, d]: Q): number => Number((n * 10n ** 12n) / d) / 1e12
 interface Case {
   algorithm: Algorithm
   maxRate: number
-  /** Of 64. */
+  /** In 64ths. */
   epsilon: number
   slots: number
   oversubscription: 'scale' | 'allow'
@@ -46,7 +46,7 @@ function oracle(c: Case): Map<string, Q> {
     const cut = c.oversubscription === 'scale' && compare(all, maxRate) > 0 ? over(maxRate, all) : of(1)
     return new Map(named.map(({ id, demand }) => [id, times(demand, cut)]))
   }
-  // Encoded bytes, not code units: this is what the order is defined by.
+  // The order is defined by the encoded bytes, not by code units.
   const order = known.toSorted(
     (a, b) => compare(a.demand, b.demand) || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id)),
   )
@@ -79,7 +79,7 @@ const job = fc.record<JobDemand>({
   usage: fc.option(fc.oneof(fc.constant(0), amount)),
 })
 
-it('says in doubles what fractions say', () => {
+it('matches exact fractions in doubles', () => {
   fc.assert(
     fc.property(
       fc.record<Case>({
@@ -106,7 +106,7 @@ it('says in doubles what fractions say', () => {
   )
 })
 
-describe('what tells the variants of the printed algorithms apart', () => {
+describe('differences between variants of the printed algorithms', () => {
   const rates = (jobs: [string, number, number][], algorithm: Algorithm = 'psfa', maxRate = 90): number[] => {
     const got = allocate({ algorithm, maxRate, jobs: jobs.map(([id, demand, usage]) => ({ id, demand, usage })) })
     return got.ok ? [...got.value.values()] : []
@@ -123,7 +123,7 @@ describe('what tells the variants of the printed algorithms apart', () => {
   })
 
   it('a job just below its demand keeps what it uses and a part of the rest, not its demand', () => {
-    // 97 + (100 - 97) / 4, and by usage its part of what is left.
+    // 97 + (100 - 97) / 4, and a share of the rest by usage.
     const [a] = rates(
       [
         ['a', 100, 97],
@@ -155,7 +155,7 @@ describe('what tells the variants of the printed algorithms apart', () => {
       [2, 1, 0],
     ]
     const all = orders.map((order) => {
-      // Usages that differ, so that who comes first has a rate of its own.
+      // Distinct usages, so that the first job has a rate of its own.
       const jobs = order.map((at): [string, number, number] => [ids[at]!, 60, [10, 70, 65][at]!])
       const got = rates(jobs)
       return ids.map((id) => got[jobs.findIndex(([job]) => job === id)])
@@ -164,8 +164,9 @@ describe('what tells the variants of the printed algorithms apart', () => {
   })
 
   it('ties go by the bytes of the ids, not by their code units', () => {
-    const [tilde, face] = ['\uff5e', '\u{1f600}']
-    // Whoever comes first and wants less than its share leaves more to the other.
+    const tilde = '\uff5e'
+    const face = '\u{1f600}'
+    // The first job leaves what it does not want to the other.
     expect(
       rates([
         [tilde, 60, 10],

@@ -5,7 +5,7 @@
 import type { Rates } from './algorithm.ts'
 import { byDemand, type Claim } from './claim.ts'
 
-/** What no job demands goes to all alike (as in the public code) or by demand (as the paper words it). */
+/** Rate that no job demands: shared equally (as in the public code) or by demand (the paper's wording). */
 export type Leftover = 'equal' | 'proportional'
 
 /**

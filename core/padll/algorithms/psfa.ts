@@ -1,11 +1,11 @@
 /**
- * Proportional sharing without false allocation (PSFA): a job that does not use its demand keeps its usage and some
- * head-room only; what that frees goes to all by usage. Paper IV-C, Algorithm 1; spec/padll 6.
+ * Proportional sharing without false allocation (PSFA): a job that does not use its demand keeps only its usage and
+ * some headroom; the rate that this frees is shared by usage. Paper IV-C, Algorithm 1; spec/padll 6.
  */
 import type { Rates } from './algorithm.ts'
 import { byDemand, type Claim } from './claim.ts'
 
-/** Head-room where none is set: the paper gives no value, this is the public code's (row 4). */
+/** Default headroom: the paper gives no value, this is the public code's (row 4). */
 export const EPSILON = 0.25
 
 /**

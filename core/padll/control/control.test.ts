@@ -39,7 +39,7 @@ const played = (seed: number, settings: Partial<GlobalSettings> = {}): VirtualCl
   return cluster
 }
 
-/** Fails where more is in force than the limits allow, with the floors. */
+/** Fails if the rates in force exceed the limits plus the floors. */
 function watch(cluster: VirtualCluster): void {
   cluster.clock.onStep = () => {
     for (const [scope, limit] of cluster.highest) {
@@ -50,7 +50,10 @@ function watch(cluster: VirtualCluster): void {
   }
 }
 
-/** The same where stages fall back: what one holds then comes on top, until it is given more again; nobody counts on it. */
+/**
+ * The same where stages fall back: the rate of such a stage comes on top until it gets a new one; no other stage is
+ * given it.
+ */
 function watchFallBack(cluster: VirtualCluster, fallback: number): void {
   const fellBack = new Set<unknown>()
   cluster.clock.onStep = () => {
@@ -70,7 +73,7 @@ function watchFallBack(cluster: VirtualCluster, fallback: number): void {
   }
 }
 
-/** What must hold when nothing has happened for a while. */
+/** Invariants once the cluster has settled. */
 function expectSettled(cluster: VirtualCluster): void {
   const [run] = [...cluster.globals].filter((g) => g.controller.isCommanding)
   expect([...cluster.globals].filter((g) => g.controller.isCommanding)).toHaveLength(1)
@@ -171,7 +174,7 @@ describe('a control hierarchy', () => {
             node.isCutOff = false
             node.start()
           }
-          // Leases of whoever is gone run out.
+          // Leases of the gone run out.
           cluster.clock.run(cluster.now + 200 * NS_PER_S)
           expectSettled(cluster)
         },
@@ -180,7 +183,7 @@ describe('a control hierarchy', () => {
     )
   })
 
-  it('with a fallback: what a stage out of reach holds goes down to it before it is given to others', () => {
+  it('with a fallback: the rate of an unreachable stage falls to it before others get the rest', () => {
     const fallback = 20
     const steps = fc.array(
       fc.record({
@@ -239,7 +242,7 @@ describe('a control hierarchy', () => {
       cluster.clock.run(30 * NS_PER_S)
       expect(had).toBeGreaterThan(200)
       expect(stages.map((s) => s.rateOf('meta_op') > 20)).toEqual([false, true, true])
-      // The one out of reach goes on with its fallback, which nobody else is given.
+      // The unreachable stage keeps its fallback rate, which no other stage is given.
       expect(stages[1]!.rateOf('meta_op') + stages[2]!.rateOf('meta_op')).toBe(980)
       away!.isCutOff = false
       cluster.clock.run(40 * NS_PER_S)
@@ -247,12 +250,14 @@ describe('a control hierarchy', () => {
     },
   )
 
-  it('what a stage brought to a successor counts once, however often its node comes back', () => {
+  it('the rate that a stage brings to a successor counts once, however often its node returns', () => {
     const cluster = played(6)
     watch(cluster)
     const first = cluster.startGlobal()
-    const [near, far] = [cluster.addNode(), cluster.addNode()]
-    const [a, b] = [cluster.addStage(near, 'a', 1), cluster.addStage(far, 'b', 2)]
+    const near = cluster.addNode()
+    const far = cluster.addNode()
+    const a = cluster.addStage(near, 'a', 1)
+    const b = cluster.addStage(far, 'b', 2)
     cluster.clock.run(3 * NS_PER_S)
     const rates = [a.rateOf('meta_op'), b.rateOf('meta_op')]
     far.isCutOff = true
@@ -266,7 +271,7 @@ describe('a control hierarchy', () => {
     expect([a.rateOf('meta_op'), b.rateOf('meta_op')]).toEqual(rates)
   })
 
-  it('a stale global controller changes no rate, and says that it commands nobody', () => {
+  it('a stale global controller changes no rate, and reports that it is no longer in command', () => {
     const cluster = played(3, { algorithm: 'static' })
     const old = cluster.startGlobal()
     const node = cluster.addNode()
@@ -283,7 +288,7 @@ describe('a control hierarchy', () => {
     expect(next.controller.isCommanding).toBe(true)
   })
 
-  it('two controllers of one epoch: the one that started later goes on', () => {
+  it('two controllers of one epoch: the one that started later continues', () => {
     const cluster = played(4)
     const old = cluster.startGlobal(7, 'one')
     const node = cluster.addNode()
@@ -299,10 +304,13 @@ describe('a control hierarchy', () => {
   it('a successor gives no more than it finds until the leases of all that it has not heard of have run out', () => {
     const cluster = played(5, { lease: { ns: 5 * NS_PER_S, onExpiry: 'hold' } })
     const first = cluster.startGlobal()
-    const [near, far] = [cluster.addNode(), cluster.addNode()]
-    const [a, b] = [cluster.addStage(near, 'a', 1), cluster.addStage(far, 'b', 2)]
+    const near = cluster.addNode()
+    const far = cluster.addNode()
+    const a = cluster.addStage(near, 'a', 1)
+    const b = cluster.addStage(far, 'b', 2)
     cluster.clock.run(3 * NS_PER_S)
-    const [had, held] = [a.rateOf('meta_op'), b.rateOf('meta_op')]
+    const had = a.rateOf('meta_op')
+    const held = b.rateOf('meta_op')
     expect(had + held).toBe(1000)
     far.isCutOff = true
     cluster.killGlobal(first)

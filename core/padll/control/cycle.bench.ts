@@ -1,8 +1,9 @@
 /**
- * One control cycle in process, by number of local controllers: collect, compute, enforce. One stage on each, each a job of its
- * own; rates of all of them change in every cycle.
+ * One control cycle in process, by number of local controllers: collect, compute, enforce. One stage on each, each with
+ * its own job; all rates change in every cycle.
  *
- * The paper (V-D, Fig. 10) has 0.16 to 0.66 ms for up to 40 local controllers and 1.03 to 11.11 ms for up to 1,000, over a network.
+ * The paper (V-D, Fig. 10) has 0.16 to 0.66 ms for up to 40 local controllers and 1.03 to 11.11 ms for up to 1,000,
+ * over a network.
  */
 import type { Bench, Growth } from '../../../bench/measure.ts'
 import { NS_PER_S } from '../../base/units.ts'
@@ -16,7 +17,7 @@ const RULES = parseHousekeeping(`1 create_channel 1 posix_meta 0 no_op meta_op
 2 create_object 1 1 posix_meta no_op meta_op drl 10000 1000000
 `).rules
 
-/** Locals with so many stages each, in one process; messages wait in one queue. */
+/** Local controllers with a given number of stages each, in one process; messages share one queue. */
 export class Hierarchy {
   nowNs = 0
   cycles = 0
@@ -97,7 +98,7 @@ function cycleMs(locals: number, now: Clock, stagesOfEach = 1): number {
   return times[7]!
 }
 
-/** Of the paper, over a network with controllers on nodes of their own. */
+/** Paper's values, over a network with controllers on dedicated nodes. */
 const PAPER_MS: Readonly<Record<number, number>> = { 1: 0.162, 40: 0.664, 1000: 11.11 }
 
 export const benches: readonly (Bench | Growth)[] = [
@@ -121,7 +122,7 @@ export const benches: readonly (Bench | Growth)[] = [
   {
     id: 'padll.control.cycle.growth',
     unit: 'power',
-    note: 'cycle over local controllers; 1 is linear; the bound is a wish of our own',
+    note: 'cycle over local controllers; 1 is linear; the bound is our own target',
     limit: 'Four messages a local controller; what is known of a thousand outgrows the first caches of a processor.',
     sizes: [10, 40, 100, 400, 1000],
     cost: (now: Clock, n: number) => cycleMs(n, now),

@@ -1,31 +1,31 @@
 /**
- * The control cycle's clockwork: collect, compute, tell what falls, tell what rises, sleep. Each step waits for the answers of
- * the one before, up to a deadline. A change in between (a job joins, a policy is due) begins one without collecting, though
- * not at each of many joins. Source: spec/padll 5; 6 row 8.
+ * State machine of the control cycle: collect, compute, lower rates, raise rates, sleep. Each step waits for the
+ * answers of the step before, up to a deadline. A change in between (a job joins, a policy is due) starts a cycle
+ * without collecting; frequent changes share one. Source: spec/padll 5; 6 row 8.
  */
 import { LOCAL_ANSWER_NS } from './protocol.ts'
 import type { GlobalSettings } from './settings.ts'
 import type { LocalPeer } from './stage-record.ts'
 
-/** What is waited for. */
+/** Step whose answers are awaited. */
 export type Phase = 'asleep' | 'collect' | 'lower' | 'raise'
 
-/** Who is asked in a step, and with which request. */
+/** Peers that owe an answer in a step, with the request number. */
 export type Asked = ReadonlyMap<LocalPeer, number>
 
-/** What the steps are. */
+/** Actions of the cycle's steps. */
 export interface Steps {
   collect(): Asked
-  /** All counts of the rounds are there. */
+  /** Called when all counts of the rounds have arrived. */
   endRounds(): void
   compute(): void
   lower(): Asked
   raise(): Asked
-  /** These did not answer in time. */
+  /** Called with the peers that did not answer in time. */
   missed(phase: Phase, peers: readonly LocalPeer[]): void
 }
 
-/** Least part of an interval between two computations that nothing but changes ask for. */
+/** Least time between two computations that only changes trigger, as a part of the interval. */
 const GAP_PART = 0.05
 
 export class Cycle {
@@ -37,9 +37,9 @@ export class Cycle {
   #nextNs: number
   #computedNs = -Infinity
   #rounds = 0
-  /** Something changed: compute soon. */
+  /** Set if something changed that needs a computation soon. */
   isDue = false
-  /** Cycles with a collection so far, and what the last one took. */
+  /** Cycles with a collection so far, and the duration of the last one. */
   count = 0
   tookNs = 0
 
@@ -49,14 +49,14 @@ export class Cycle {
     this.#nextNs = nowNs
   }
 
-  /** When `tick` is to be called at the latest, `dueNs` being when something will change by itself. */
+  /** Latest time for the next `tick`; `dueNs` is the time of the next scheduled change. */
   nextNs(settings: GlobalSettings, dueNs: number): number {
     if (this.#phase !== 'asleep') return this.#deadlineNs
     const change = this.isDue ? this.#computedNs : dueNs
     return Math.min(this.#nextNs, Math.max(change, this.#computedNs + gapNs(settings)))
   }
 
-  /** The interval may have become shorter. */
+  /** Called after a change of settings: the interval may have become shorter. */
   changed(settings: GlobalSettings, nowNs: number): void {
     this.#nextNs = Math.min(this.#nextNs, nowNs + settings.intervalNs)
     this.isDue = true
@@ -86,7 +86,7 @@ export class Cycle {
     this.goOn(settings, nowNs)
   }
 
-  /** Takes every step that waits for nothing. */
+  /** Advances through every step that waits for nothing. */
   goOn(settings: GlobalSettings, nowNs: number): void {
     while (this.#waiting.size === 0) {
       if (this.#phase === 'asleep') {
@@ -110,7 +110,7 @@ export class Cycle {
     }
   }
 
-  /** Computes where there is a reason to; what was told in vain is told again in any case. */
+  /** Computes new rates if due; commands without an answer are sent again in any case. */
   #lower(nowNs: number): void {
     if (this.isDue) {
       this.isDue = false

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { lowerings, raisings } from './enforcement.ts'
 import type { Plan } from './plan.ts'
 import { StageRecord, type StageScope } from './stage-record.ts'
+import { lowerings, raisings } from './global-controller.ts'
 
 function scopeOf(job: string, most: number, target: number, isUnsure = false): StageScope {
   const identity = { job, instance: 0, pid: 1, ppid: 1, hostname: 'n', user: 'u' }
@@ -19,7 +19,7 @@ const planOf = (budget: number, ...limited: readonly StageScope[]): Plan => ({
 const said = (orders: readonly { of: StageScope; rate: number }[]): [string, number][] =>
   orders.map(({ of, rate }) => [of.stage.key, rate])
 
-test('what falls goes first, what rises has the room that is left', () => {
+test('lowerings go first, raises get the room that is left', () => {
   const plan = planOf(100, scopeOf('a', 80, 50), scopeOf('b', 20, 50))
   expect(said(lowerings(plan))).toEqual([['a', 50]])
   expect(said(raisings(plan))).toEqual([])
@@ -27,13 +27,13 @@ test('what falls goes first, what rises has the room that is left', () => {
   expect(said(raisings(plan))).toEqual([['b', 40]])
 })
 
-test('where more may be in force than there is room for, a stage that may have less goes to its floor first', () => {
+test('if the rates in force may exceed the limit, a stage that may have less goes to its floor first', () => {
   const back = scopeOf('back', 400, 275, true)
   const plan = planOf(1000, back, scopeOf('b', 1000, 725))
   expect(said(lowerings(plan))).toEqual([
     ['back', 1],
     ['b', 725],
   ])
-  // Within the room it is told once more what it may have.
+  // Within the free rate it is sent its rate once more.
   expect(said(lowerings(planOf(2000, back)))).toEqual([['back', 275]])
 })

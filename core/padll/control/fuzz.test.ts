@@ -1,4 +1,4 @@
-/** Whatever arrives, in whatever order: nobody throws, and what is told of it can be read. */
+/** Robustness against any messages in any order: nothing throws, and the status stays readable. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NS_PER_MS } from '../../base/units.ts'
@@ -25,8 +25,14 @@ const lease = fc.record({
 })
 const channels: fc.Arbitrary<ChannelCounts[]> = fc.array(
   fc.record({
-    ...{ channel: small, object: small, scope, arrived: number, served: number, waited: number },
-    ...{ queued: number, throttledNs: number },
+    channel: small,
+    object: small,
+    scope,
+    arrived: number,
+    served: number,
+    waited: number,
+    queued: number,
+    throttledNs: number,
   }),
   { maxLength: 3 },
 )
@@ -107,7 +113,7 @@ const stepOf = <M>(
 ): fc.Arbitrary<{ link: number; waitNs: number; open: boolean; message: M }> =>
   fc.record({ link: fc.nat(2), waitNs: fc.nat(900).map((ms) => ms * NS_PER_MS), open: fc.boolean(), message })
 
-describe('exploit: a peer that says anything at all', () => {
+describe('exploit: a peer that sends arbitrary messages', () => {
   it('to a stage', () => {
     fc.assert(
       fc.property(fc.array(stepOf(toStage), { maxLength: 60 }), (steps) => {
@@ -192,7 +198,7 @@ describe('exploit: a peer that says anything at all', () => {
         for (const { link, waitNs, open, message } of steps) {
           now += waitNs
           if (open) global.onOpen(link, now)
-          // Half of the answers are to what was asked.
+          // Half of the answers match a request.
           const answer = open && asked && 'request' in message ? { ...message, request: asked.request } : message
           const hello = answer.kind === 'hello' && open ? { ...answer, epoch: global.epoch } : answer
           global.onMessage(answer === message ? link : (asked?.link ?? link), hello, now)

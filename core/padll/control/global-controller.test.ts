@@ -17,13 +17,13 @@ const entry = (key: string, job: string, rate = 1): StageEntry => ({
   channels: [{ channel: 1, object: 1, scope: 'open', rate }],
 })
 
-/** A global controller whose locals answer when told to. */
+/** A global controller whose locals answer on demand. */
 class Bench {
   now = 0
   readonly sent: [number, GlobalToLocal][] = []
   readonly closed: number[] = []
   readonly global: GlobalController
-  /** op/s that stages serve, by key. */
+  /** Served rates of stages, op/s, by key. */
   readonly serves = new Map<string, number>()
   readonly keys = new Map<number, string[]>()
 
@@ -57,7 +57,7 @@ class Bench {
     this.global.onMessage(link, { kind: 'stage-joined', stage }, this.now)
   }
 
-  /** Answers all that was sent, until nothing more is; the commands by round. */
+  /** Answers all sent messages until none are left; returns the commands by round. */
   settle(except?: number): StageRate[][] {
     const rounds: StageRate[][] = []
     while (this.sent.length > 0) {
@@ -123,7 +123,7 @@ describe('a global controller', () => {
     expect(free.sent[0]?.[1]).toMatchObject({ housekeeping: RULES })
   })
 
-  it('holds what a fall freed while its answer is missing, and gives it when it comes', () => {
+  it('keeps a freed rate until the lowering is confirmed, then hands it out', () => {
     const b = new Bench({}, DEMANDS)
     b.connect(1, entry('1', 'a'))
     b.settle()
@@ -132,7 +132,7 @@ describe('a global controller', () => {
     b.settle(1)
     b.now += 500 * NS_PER_MS
     b.global.tick(b.now)
-    // 100 may still be in force at the first: nothing is left for the second but its floor.
+    // 100 may still be in force at the first: the second gets only its floor.
     expect(
       b
         .settle(1)
@@ -209,7 +209,8 @@ describe('a global controller', () => {
     b.settle()
     const rates: unknown[] = []
     for (const served of [10, 20, 60, 0, 0, 0, 0]) {
-      // Told with counts is what held while they were made: what a cycle gave shows in the next one's.
+      // The limit reported with counts is the one in force while they were made: a cycle's rates show in the next
+      // cycle's counts.
       b.serves.set('1', served)
       b.serves.set('2', 30)
       b.cycle()
@@ -233,12 +234,12 @@ describe('a global controller', () => {
     expect(b.cycle()).toEqual([])
     b.cycle()
     const told = b.cycle().flat()
-    // 50 and 50 fill the limit: with the 52 scaled to it, nothing may stay above its part.
+    // 50 and 50 fill the limit: with the 52 scaled to it, no stage may stay above its share.
     expect(told.map((r) => r.key)).toContain('2')
     expect(told.reduce((sum, r) => sum + r.rate, 0)).toBeLessThanOrEqual(100)
   })
 
-  it('takes all policies that are due in one cycle, and tells of those whose job is not there', () => {
+  it('applies all due policies in one cycle, and reports those of absent jobs', () => {
     const b = new Bench(
       { algorithm: 'static' },
       '1 5 job a open 10\n2 5 job b open 20\n3 5 job z open 5\n4 9 user u open 1\n',
@@ -274,7 +275,7 @@ describe('a global controller', () => {
     expect(b.global.setPolicies('x'.repeat(1_000_001), 1).ok).toBe(false)
   })
 
-  it('tells of a stage that does not answer, and of one that nobody knows of any more', () => {
+  it('reports a stage that does not answer, and one that its local controller no longer knows', () => {
     const b = new Bench({}, DEMANDS)
     b.connect(1, entry('1', 'a'), entry('2', 'b'))
     b.settle()

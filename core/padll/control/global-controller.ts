@@ -1,53 +1,262 @@
 /**
- * The global controller: collects what the stages did, computes what each may do, enforces it, sleeps. Messages of one
- * connection arrive in order, perhaps twice; nothing that arrives makes it fail.
+ * Global controller: collects the stages' counts, computes and enforces their rates, sleeps. Messages of one connection
+ * arrive in order, perhaps twice; no message makes it fail.
  *
- * Whatever happens on the way, the rates in force in a scope sum to at most its limit, and the floor of each enforcement object
- * beyond it (RATE_FLOOR): rates fall before others rise, commands without an answer count as in force, and so do the rates of
- * stages out of reach until their leases have run out. A successor of another controller gives no more than what it finds in
- * force until the leases of stages that it has not heard of have run out too.
+ * Invariant: the rates in force in a scope sum to at most its limit, and the floor of each enforcement object beyond it
+ * (RATE_FLOOR): rates fall before others rise, commands without an answer count as in force, and so do the rates of
+ * stages out of reach until their leases have run out. The successor of another controller hands out no more than it
+ * finds in force until the leases of stages that it has not heard of have run out, too.
  *
- * Source: spec/padll 4, 5, 6 (rows 8, 15, 16), 8. Deviations: policies per job and scope, all that are due taken at once;
- * leases, epochs, deadlines; two controllers find out which is the newer one and the other stops.
+ * Source: spec/padll 4, 5, 6 (rows 8, 15, 16), 8. Deviations: policies per job and scope, all due ones applied at once;
+ * leases, epochs, deadlines; of two controllers the older one stops.
  */
-import { ok, type Result } from '../../base/result.ts'
-import { NS_PER_MS } from '../../base/units.ts'
+import { ok, type Result, type Failure } from '../../base/result.ts'
+import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import { isEnforced } from '../rules/policy.ts'
 import { printPolicy } from '../rules/policy-text.ts'
 import type { RuleFault } from '../rules/rule-fault.ts'
 import type { PadllStatus } from '../status.ts'
-import { takeAck, takeCounts } from './answers.ts'
+import type { Scope } from '../vocabulary.ts'
 import { type Asked, Cycle, type Phase } from './cycle.ts'
-import { byPeer, lowerings, type Order, raisings } from './enforcement.ts'
-import { EventLog } from './event-log.ts'
-import { failuresOf, type Successor } from './failures.ts'
 import { cautious, objectsOf } from './layout-objects.ts'
 import type { GlobalToLocal, LocalToGlobal, StageEntry } from './messages.ts'
 import { plan, type Plan } from './plan.ts'
-import { PoliciesInForce, policyFaults } from './policies-in-force.ts'
+import { ActivePolicies, policyFaults } from './active-policies.ts'
 import { MISSES_MAX } from './protocol.ts'
 import { Roster } from './roster.ts'
 import { changed, DEFAULT_SETTINGS, type GlobalChange, type GlobalSettings, usable } from './settings.ts'
-import type { LocalPeer, StageRecord } from './stage-record.ts'
+import { type LocalPeer, type StageRecord, type StageScope, bounded } from './stage-record.ts'
 import { statusOf } from './status-report.ts'
-import { WaitSums } from './wait-sums.ts'
+
+// Throttled time of each job's operations since the controller first saw it, by scope; bounded for any number of jobs.
+
+/** Gone jobs whose sums are kept. */
+const GONE_MAX = 1000
+
+class WaitSums {
+  readonly ns = new Map<Scope, Map<string, number>>()
+
+  /** @param stages  present stages: at least as many as jobs. @param isPresent  true for a present job. */
+  add(scope: Scope, job: string, ns: number, stages: number, isPresent: (job: string) => boolean): void {
+    if (!(ns > 0)) return
+    let jobs = this.ns.get(scope)
+    if (!jobs) this.ns.set(scope, (jobs = new Map<string, number>()))
+    if (jobs.size > stages + GONE_MAX) for (const one of jobs.keys()) if (!isPresent(one)) jobs.delete(one)
+    jobs.set(job, (jobs.get(job) ?? 0) + bounded(ns))
+  }
+}
+
+// Plan enforcement in two steps, so that the rates in force never sum to more than the limit: first every lowering is
+// sent and awaited, then raises are sent as far as the rates in force leave room.
+
+interface Order {
+  readonly of: StageScope
+  readonly rate: number
+}
+
+/** Upper bound of the rounding error of summed rates, op/s. */
+const DUST = 1e-6
+
+/**
+ * Lowerings, and repeated commands that raise nothing.
+ *
+ * Where the rates that may be in force exceed the limit, a stage whose upper bound alone is known could rise by an
+ * apparent lowering: it goes to its floor first. Stages that return after their leases ran out are such.
+ */
+export function lowerings(plan: Plan): Order[] {
+  const orders: Order[] = []
+  for (const { budget, limited, free } of plan.scopes) {
+    const isOver = limited.reduce((sum, of) => sum + of.most, 0) > budget + DUST
+    const look = (of: StageScope): void => {
+      const isDoubtful = isOver && of.isUnsure
+      const rate = isDoubtful ? Math.min(of.floor, of.target) : of.target
+      if (rate < of.most || (of.isUnsure && rate === of.most)) orders.push({ of, rate })
+    }
+    limited.forEach(look)
+    free.forEach(look)
+  }
+  return orders
+}
+
+/** Raises. An unconfirmed lowering leaves less room; the next cycle tries again. */
+export function raisings(plan: Plan): Order[] {
+  const orders: Order[] = []
+  for (const { budget, limited, free } of plan.scopes) {
+    let room = budget === Infinity ? Infinity : budget - limited.reduce((sum, of) => sum + of.most, 0)
+    for (const of of limited) {
+      const more = of.target - of.most
+      if (more <= 0) continue
+      const given = more <= room + DUST ? more : Math.floor(room)
+      if (given <= 0) continue
+      room -= given
+      orders.push({ of, rate: of.most + given })
+    }
+    for (const of of free) if (of.target > of.most) orders.push({ of, rate: of.target })
+  }
+  return orders
+}
+
+/** Groups orders by connection. */
+function byPeer(orders: readonly Order[], peerOf: (of: StageScope) => LocalPeer | undefined): Map<LocalPeer, Order[]> {
+  const peers = new Map<LocalPeer, Order[]>()
+  for (const order of orders) {
+    const peer = peerOf(order.of)
+    if (!peer) continue
+    const some = peers.get(peer)
+    if (some) some.push(order)
+    else peers.set(peer, [order])
+  }
+  return peers
+}
+
+// Answers of local controllers about their stages.
+
+/** Refused commands that are kept. */
+const REFUSALS_MAX = 100
+
+interface CountsContext {
+  readonly roster: Roster
+  readonly waits: WaitSums
+  readonly nowNs: number
+  readonly intervalNs: number
+}
+
+/**
+ * Records counts; returns the stages that the local controller does not know although they joined before the request.
+ */
+function takeCounts(
+  peer: LocalPeer,
+  counts: Extract<LocalToGlobal, { kind: 'counts' }>,
+  { roster, waits, nowNs, intervalNs }: CountsContext,
+): StageRecord[] {
+  const named = new Set<string>()
+  for (const { key, channels } of counts.stages) {
+    const stage = peer.stages.get(key)
+    named.add(key)
+    if (!stage) {
+      peer.isUnsure = true
+      continue
+    }
+    stage.take(channels, counts.windowNs, nowNs, intervalNs)
+    for (const { scope, throttledNs } of channels) {
+      waits.add(scope, stage.identity.job, throttledNs, roster.stages.size, (job) => roster.hasJob(job))
+    }
+  }
+  for (const key of counts.silent) {
+    named.add(key)
+    peer.stages.get(key)?.missed(counts.windowNs)
+  }
+  return [...peer.stages.values()].filter((s) => !named.has(s.key) && s.joinedAt < counts.request)
+}
+
+/** Records the answer to commands; `refusals` holds why some were not carried out, by job and scope. */
+function takeAck(peer: LocalPeer, ack: Extract<LocalToGlobal, { kind: 'ack' }>, refusals: Map<string, string>): void {
+  const orders = peer.commands.get(ack.request)
+  if (!orders) return
+  peer.commands.delete(ack.request)
+  // Common case, no failure before or now: skips building names.
+  if (ack.failed.length === 0 && refusals.size === 0) {
+    for (const { of, rate } of orders) of.answered(ack.request, rate, true)
+    return
+  }
+  const failed = new Map(ack.failed.map((f) => [`${f.key}\n${f.scope}`, f.why] as const))
+  for (const { of, rate } of orders) {
+    const why = failed.get(`${of.stage.key}\n${of.scope}`)
+    of.answered(ack.request, rate, why === undefined)
+    const where = `${of.stage.identity.job} ${of.scope}`
+    if (why === undefined) refusals.delete(where)
+    else if (refusals.size < REFUSALS_MAX && peer.stages.has(of.stage.key)) refusals.set(where, why)
+  }
+}
+
+// Failures reported by a global controller.
+
+/** Controller that has replaced this one. */
+interface Successor {
+  readonly controller: string
+  readonly epoch: number
+}
+
+const LOCALS_NAMED = 5
+
+interface FailureInput {
+  readonly successor: Successor | undefined
+  readonly plan: Plan
+  readonly roster: Roster
+  /** Reasons for refused commands, by job and scope. */
+  readonly refusals: ReadonlyMap<string, string>
+  readonly nowNs: number
+}
+
+/** Codes: SUPERSEDED, NOT_ALLOCATED, OUT_OF_REACH, NOT_ENFORCED, TAKING_OVER. */
+function failuresOf({ successor, plan, roster, refusals, nowNs }: FailureInput): Failure[] {
+  const failures: Failure[] = []
+  const secondsTo = (ns: number): number => Math.max(0, Math.ceil((ns - nowNs) / NS_PER_S))
+  if (successor) {
+    const why = `controller ${successor.controller} with epoch ${successor.epoch} has taken over`
+    failures.push({ code: 'SUPERSEDED', what: 'This controller is no longer in command', why })
+  }
+  for (const { scope, why } of plan.faults) {
+    failures.push({ code: 'NOT_ALLOCATED', what: `The rates of ${scope} cannot be computed`, why })
+  }
+  const away = roster.reservations.all
+  if (away.length > 0) {
+    const locals = [...new Set(away.map((r) => r.local))].slice(0, LOCALS_NAMED).join(', ')
+    const last = (of: 'untilNs' | 'forgetNs'): number => secondsTo(away.reduce((t, r) => Math.max(t, r[of]), 0))
+    const isOver = !away.some((r) => r.later.size > 0)
+    const until = isOver
+      ? `for ${last('untilNs')} s more`
+      : `until the stages or their nodes are back, ${last('forgetNs')} s at most`
+    const why = `lost with ${locals}; they may still be in use ${until}`
+    failures.push({ code: 'OUT_OF_REACH', what: `The rates of ${away.length} stages out of reach are reserved`, why })
+  }
+  for (const [where, why] of refusals) failures.push({ code: 'NOT_ENFORCED', what: `${where} was refused`, why })
+  if (roster.caps) {
+    const why = `rates granted by the previous controller may stay in force for ${secondsTo(roster.cautiousNs)} s`
+    failures.push({ code: 'TAKING_OVER', what: 'Rates are not raised yet', why })
+  }
+  return failures
+}
+
+// Latest events of a controller, numbered so that a reader can tell which are new.
+
+type Event = PadllStatus['events'][number]
+
+const EVENTS_MAX = 200
+const TEXT_MAX = 512
+
+class EventLog {
+  #events: Event[] = []
+  #seq = 0
+
+  add(atMs: number, kind: Event['kind'], text: string, where: string): void {
+    this.#events.push({ seq: ++this.#seq, atMs, kind, text: text.slice(0, TEXT_MAX), where: where.slice(0, TEXT_MAX) })
+    // Trimmed in batches, not at each event.
+    if (this.#events.length >= 2 * EVENTS_MAX) this.#events = this.#events.slice(-EVENTS_MAX)
+  }
+
+  /** Oldest first. */
+  get last(): Event[] {
+    return this.#events.slice(-EVENTS_MAX)
+  }
+}
 
 export type { GlobalSettings } from './settings.ts'
 
-/** Both are to act later, never from within the call. A link is any number that the host gives a connection. */
+/** Transport. Both calls must act later, never synchronously. A link is any number that the host gives a connection. */
 export interface GlobalIo {
   send(link: number, message: GlobalToLocal): void
   close(link: number): void
 }
 
 export interface GlobalOptions {
-  /** Its name, as people know it. */
+  /** Name for display. */
   readonly controller: string
-  /** Unix ms at `startedNs` of the clock that is handed in. Of two controllers the one that started later goes on. */
+  /** Unix ms at `startedNs` of the clock passed in. Of two controllers the one started later stays in command. */
   readonly startedMs: number
   readonly startedNs: number
-  /** One higher than that of its predecessor. Above 1 it takes over: see above. */
+  /** One higher than its predecessor's. Above 1 it takes over: see above. */
   readonly epoch?: number
   readonly housekeeping: readonly HousekeepingRule[]
   readonly settings?: Partial<GlobalSettings>
@@ -55,7 +264,7 @@ export interface GlobalOptions {
 }
 
 const EPOCH_MAX = 2 ** 48
-/** Commands to one local controller without an answer that are remembered. */
+/** Unanswered commands to one local controller that are kept. */
 const COMMANDS_MAX = 64
 const NAME_MAX = 100
 
@@ -63,16 +272,16 @@ export class GlobalController {
   readonly name: string
   readonly startedMs: number
   readonly #startedNs: number
-  /** Unique to this run, and later ones sort behind. */
+  /** Unique to this run; later runs sort after earlier ones. */
   readonly #id: string
   readonly #io: GlobalIo
   readonly #housekeeping: readonly HousekeepingRule[]
   readonly #baseRates: ReadonlyMap<string, number>
   readonly #events = new EventLog()
   readonly #roster: Roster
-  readonly #policies: PoliciesInForce
+  readonly #policies: ActivePolicies
   readonly #waits = new WaitSums()
-  /** Why commands were refused, by job and scope. */
+  /** Reasons for refused commands, by job and scope. */
   readonly #refusals = new Map<string, string>()
   #epoch: number
   #settings: GlobalSettings
@@ -95,7 +304,7 @@ export class GlobalController {
     this.#epoch = epoch
     this.#settings = usable({ ...DEFAULT_SETTINGS, ...options.settings })
     this.#roster = new Roster(this.#settings.lease, (...event) => this.#event(...event))
-    this.#policies = new PoliciesInForce(startedNs)
+    this.#policies = new ActivePolicies(startedNs)
     this.#cycle = new Cycle(startedNs, {
       collect: () => this.#collect(),
       endRounds: () => {
@@ -122,7 +331,7 @@ export class GlobalController {
     return this.#settings
   }
 
-  /** False: another controller has taken over, and this one commands nobody any more. */
+  /** False once another controller has taken over; this one then sends no commands. */
   get isCommanding(): boolean {
     return this.#successor === undefined
   }
@@ -179,22 +388,22 @@ export class GlobalController {
     this.#cycle.tick(this.#settings, nowNs)
   }
 
-  /** When `tick` is to be called at the latest. */
+  /** Latest time for the next `tick`. */
   nextNs(): number {
     if (this.#successor) return Infinity
     return Math.min(this.#cycle.nextNs(this.#settings, this.#policies.nextNs), this.#roster.cautiousNs)
   }
 
-  /** Faults of a policy text; nothing is kept. */
+  /** Returns the faults of a policy text without applying it. */
   checkPolicies(text: string): readonly RuleFault[] {
     return policyFaults(text)
   }
 
   /**
-   * Puts policies in force in place of those before.
+   * Replaces the policies in force.
    *
-   * @param startedNs  when their second 0 was; in the past for policies that were in force before a restart.
-   * @returns          POLICIES_FAULTY with the first fault; then the old ones stay.
+   * @param startedNs  time of their second 0; in the past for policies that were in force before a restart.
+   * @returns          POLICIES_FAULTY with the first fault; the old ones then stay.
    */
   setPolicies(text: string, nowNs: number, startedNs = nowNs): Result<undefined> {
     this.#nowNs = nowNs
@@ -206,7 +415,7 @@ export class GlobalController {
     return ok(undefined)
   }
 
-  /** Changes settings; a change of which anything cannot be is refused as a whole. */
+  /** Changes settings; if any part of the change is not valid, all of it is refused. */
   change(change: GlobalChange, nowNs: number): Result<undefined> {
     this.#nowNs = nowNs
     const next = changed(this.#settings, change)
@@ -214,7 +423,7 @@ export class GlobalController {
     this.#settings = next.value
     this.#event('policy', 'settings changed', this.name)
     this.#roster.gives(next.value.lease)
-    // Nothing is raised any more by what was computed before.
+    // The previous plan raises nothing any more.
     this.#plan = { scopes: [], faults: [] }
     if (change.limits || change.lease) this.#welcomeAll()
     this.#cycle.changed(this.#settings, nowNs)
@@ -265,13 +474,13 @@ export class GlobalController {
     peer.local = hello.local
     peer.hostname = hello.hostname
     if (!peer.isWelcomed) return this.#welcome(peer)
-    // Said by one that obeys another controller, or before it was told whom to obey.
+    // Sent by a local that obeys another controller, or before it got this one's welcome.
     if (hello.epoch !== this.#epoch) return
     if (!peer.isAccepted) {
       peer.isAccepted = true
       for (const other of [...this.#roster.peers.values()]) {
         if (other === peer || other.local !== peer.local) continue
-        this.#lose(other, 'it has connected anew')
+        this.#lose(other, 'it has reconnected')
         this.#io.close(other.link)
       }
       this.#roster.accepted(peer, this.#nowNs)
@@ -313,11 +522,11 @@ export class GlobalController {
     this.#cycle.lost(peer)
   }
 
-  /** Another controller commands a node: the one that started later goes on, with an epoch above both. */
+  /** Handles a node that another controller commands: the controller started later stays, with an epoch above both. */
   #onStale(epoch: number, controller: string): void {
     const isOwnWord = controller === this.#id && epoch === this.#epoch
     if (isOwnWord || !(epoch >= this.#epoch) || epoch > EPOCH_MAX) return
-    // A twin that started in the same instant is told apart by its epoch alone.
+    // A twin started at the same time differs only by its epoch.
     if (controller >= this.#id) {
       this.#successor = { controller: controller.slice(0, NAME_MAX + 10), epoch }
       this.#event('controller', `controller ${controller} with epoch ${epoch} has taken over`, this.name)
@@ -335,7 +544,7 @@ export class GlobalController {
     peer.misses = 0
     const context = { roster: this.#roster, waits: this.#waits, nowNs: this.#nowNs }
     for (const stage of takeCounts(peer, counts, { ...context, intervalNs: this.#settings.intervalNs })) {
-      this.#leave(peer, stage, 'nobody knows of it')
+      this.#leave(peer, stage, 'it is unknown to its local controller')
     }
     this.#cycle.answered(peer, counts.request)
   }
@@ -357,7 +566,7 @@ export class GlobalController {
     return asked
   }
 
-  /** What did not come in time is done without; one that is silent again and again is given up. */
+  /** Continues without late answers; a peer that misses several collections in a row is dropped. */
   #missed(phase: Phase, peers: readonly LocalPeer[]): void {
     for (const peer of peers) {
       if (phase !== 'collect') {

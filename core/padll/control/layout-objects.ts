@@ -1,4 +1,4 @@
-/** What housekeeping rules come to: the enforcement objects of a stage, with the scope that each limits. */
+/** Enforcement objects of a stage by its housekeeping rules, with the scope that each limits. */
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import type { Scope } from '../vocabulary.ts'
 import { RATE_FLOOR } from './protocol.ts'
@@ -7,7 +7,7 @@ export interface LayoutObject {
   readonly channel: number
   readonly object: number
   readonly scope: Scope
-  /** Rate of the rule, op/s; 0: the object limits nothing (`noop`). */
+  /** Rate of the rule, op/s; 0 for an object without a limit (`noop`). */
   readonly rate: number
   readonly refillUs: number
 }
@@ -17,7 +17,7 @@ type Conditions = Pick<HousekeepingRule, 'type' | 'context'>
 const scopeOf = ({ type, context }: Conditions): Scope | undefined =>
   type !== 'no_op' ? type : context !== 'no_op' ? context : undefined
 
-/** In order of the rules; the scope of an object is its operation, else its class, else those of its channel. */
+/** Objects in order of the rules; the scope of an object is its operation, else its class, else that of its channel. */
 export function objectsOf(rules: readonly HousekeepingRule[]): LayoutObject[] {
   const channels = new Map<number, Conditions>()
   for (const r of rules) if (r.kind === 'create_channel') channels.set(r.channel, r)
@@ -30,7 +30,7 @@ export function objectsOf(rules: readonly HousekeepingRule[]): LayoutObject[] {
   })
 }
 
-/** The rules as stages get them: an object of a scope with a limit begins at the floor, until its first rate comes. */
+/** Rules as sent to stages: an object of a limited scope begins at the floor, until its first rate arrives. */
 export function cautious(
   rules: readonly HousekeepingRule[],
   isLimited: (scope: Scope) => boolean,

@@ -1,16 +1,16 @@
-/** Requests of the global controller that wait for answers of several stages, each with a deadline. */
+/** Requests of the global controller that need the answers of several stages, each with a deadline. */
 import type { ChannelCounts, LocalToGlobal } from './messages.ts'
 import type { StageSession } from './stage-session.ts'
 import type { Scope } from '../vocabulary.ts'
 
 export interface Batch {
-  /** Connection of the global controller that asked. */
+  /** Connection of the requesting global controller. */
   readonly link: number
   readonly deadlineNs: number
   readonly isDone: boolean
-  /** The stage is gone, and its answer will not come. */
+  /** Called when the stage is gone and will not answer. */
   lost(session: StageSession, why: string): void
-  /** Nothing more is waited for: those without an answer, and what there is to say. */
+  /** Stops waiting; returns the stages without an answer, and the answer to send. */
   end(): { readonly missing: readonly StageSession[]; readonly answer: LocalToGlobal }
 }
 
@@ -37,7 +37,7 @@ export class CollectBatch implements Batch {
     return this.#waiting.size === 0
   }
 
-  /** False: it is too late, or was answered before. */
+  /** Returns false if the batch has ended or the stage has answered before. */
   counts(session: StageSession, channels: readonly ChannelCounts[]): boolean {
     if (!this.#waiting.delete(session)) return false
     this.#stages.push({ key: session.key, channels: session.withLate(channels) })
@@ -52,7 +52,7 @@ export class CollectBatch implements Batch {
     const missing = [...this.#waiting]
     this.#waiting.clear()
     const silent = missing.map((s) => s.key)
-    const { stages } = { stages: this.#stages }
+    const stages = this.#stages
     return { missing, answer: { kind: 'counts', request: this.#request, windowNs: this.#windowNs, stages, silent } }
   }
 }
@@ -67,7 +67,7 @@ export class EnforceBatch implements Batch {
   readonly link: number
   readonly deadlineNs: number
   readonly #request: number
-  /** Commands without an answer: by session and request, the scope. */
+  /** Unanswered commands: scope by session and request. */
   readonly #waiting = new Map<StageSession, Map<number, Scope>>()
   readonly #failed: Failed[] = []
 

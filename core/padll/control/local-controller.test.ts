@@ -58,7 +58,7 @@ class Bench {
     this.stage(link, { kind: 'hello', protocol: 1, identity })
   }
 
-  /** Answers everything that a stage was asked until nothing more comes. */
+  /** Answers all requests to a stage until none are left. */
   answerAll(link: number, from = 0): void {
     for (let i = from; i < this.toStages.length; i++) {
       const [to, m] = this.toStages[i]!
@@ -96,7 +96,10 @@ describe('a local controller', () => {
     b.answerAll(1)
     expect(b.toStages.map(([, m]) => m.kind)).toEqual([
       ...Array<string>(6).fill('housekeeping'),
-      ...['ready', 'enforce', 'enforce', 'enforce'],
+      'ready',
+      'enforce',
+      'enforce',
+      'enforce',
     ])
     expect(b.last).toMatchObject({ kind: 'stage-joined', stage: { identity, channels: { length: 3 } } })
   })
@@ -132,7 +135,7 @@ describe('a local controller', () => {
     expect(b.last).toEqual({ kind: 'ack', request: 1, failed: [] })
   })
 
-  it('says what of a command could not be done', () => {
+  it('reports the parts of a command that failed', () => {
     const b = new Bench()
     b.join(1)
     b.global({
@@ -148,11 +151,11 @@ describe('a local controller', () => {
     })
     expect(b.last).toMatchObject({
       kind: 'ack',
-      failed: [{ key: '7' }, { scope: 'close' }, { why: 'this is no rate' }],
+      failed: [{ key: '7' }, { scope: 'close' }, { why: 'the rate is not valid' }],
     })
   })
 
-  it('answers with what came in time, and adds what came late to the next', () => {
+  it('answers with the counts that came in time, and adds late ones to the next answer', () => {
     const b = new Bench()
     b.join(1)
     b.join(2)
@@ -175,7 +178,7 @@ describe('a local controller', () => {
     expect(b.last).toMatchObject({ windowNs: NS_PER_S, stages: [{ key: '2', channels: [{ served: 8, queued: 1 }] }] })
   })
 
-  it('gives a stage up that does not answer three times, and says why one has left', () => {
+  it('drops a stage that does not answer three times, and reports why one has left', () => {
     const b = new Bench()
     b.join(1)
     b.join(2)

@@ -1,11 +1,13 @@
 /**
- * The local controller of a node: takes its stages in, hands the global controller's commands on to them and their counts back.
- * It decides nothing but how a stage's rate is cut over its channels, and whom it obeys.
+ * Local controller of a node: admits its stages, forwards the global controller's commands to them and their counts
+ * back. It decides only how a stage's rate is split over its channels, and which controller it obeys.
  *
- * It obeys the global controller with the highest epoch, and of one epoch the one it obeyed first; others are told so. While
- * that one is silent for longer than the lease, stages are not renewed any more, and act on their own lease.
+ * It obeys the global controller with the highest epoch, and of one epoch the one it obeyed first; it notifies the
+ * others. If that one is silent for longer than the lease, leases of stages are no longer renewed, and the stages
+ * follow them.
  *
- * Messages of one connection arrive in order, perhaps twice. Source: spec/padll 3, 8. Deviations: leases, epochs, heartbeats.
+ * Messages of one connection arrive in order, perhaps twice. Source: spec/padll 3, 8. Deviations: leases, epochs,
+ * heartbeats.
  */
 import { type Batch, CollectBatch, EnforceBatch } from './local-batch.ts'
 import type { GlobalToLocal, Lease, LocalToGlobal, LocalToStage, StageRate, StageToLocal } from './messages.ts'
@@ -22,7 +24,7 @@ import { equalPart } from './split.ts'
 import { identityFault, nextStep } from './stage-handshake.ts'
 import { StageSession, type Terms } from './stage-session.ts'
 
-/** All are to act later, never from within the call. Links are numbers that the host gives its connections. */
+/** Transport. All calls must act later, never synchronously. Links are numbers that the host gives its connections. */
 export interface LocalIo {
   toStage(link: number, message: LocalToStage): void
   closeStage(link: number): void
@@ -36,11 +38,11 @@ export interface LocalOptions {
   readonly io: LocalIo
 }
 
-/** Whom it obeys. */
+/** Global controller that it obeys. */
 interface Commander extends Terms {
   readonly controller: string
   readonly link: number
-  /** Number of its last command: lower ones come too late. */
+  /** Number of its last command: lower ones are late. */
   lastRequest: number
 }
 
@@ -48,7 +50,7 @@ const isSame = (a: Lease, b: Lease): boolean =>
   a.ns === b.ns &&
   (a.onExpiry === 'hold' || b.onExpiry === 'hold' ? a.onExpiry === b.onExpiry : a.onExpiry.rate === b.onExpiry.rate)
 
-/** Whole, so that what is due at an instant is due when it comes. */
+/** Whole ns, so that a renewal due at a time is due when that time comes. */
 const renewalNs = (lease: Lease): number => Math.max(1, Math.floor(lease.ns / RENEWALS_PER_LEASE))
 
 export class LocalController {
@@ -59,7 +61,7 @@ export class LocalController {
   readonly #byKey = new Map<string, StageSession>()
   readonly #globals = new Set<number>()
   readonly #batches = new Set<Batch>()
-  /** Collections and commands that stages owe an answer to, by session and request. */
+  /** Collections and commands that stages have not answered, by session and request. */
   readonly #asked = new Map<StageSession, Map<number, Batch>>()
   #commander: Commander | undefined
   #heardNs = 0
@@ -79,7 +81,7 @@ export class LocalController {
     return this.#commander?.epoch ?? 0
   }
 
-  /** Stages that have joined. */
+  /** Number of joined stages. */
   get stages(): number {
     let n = 0
     for (const s of this.#sessions.values()) if (s.state === 'joined') n++
@@ -152,7 +154,7 @@ export class LocalController {
       }
       return
     }
-    // Commands without a welcome, over a connection of before, repeated or overtaken ones.
+    // Drops commands without a welcome, from an earlier connection, repeated or overtaken ones.
     if (!isOurs || before.link !== link || !(request > before.lastRequest)) return
     before.lastRequest = request
     this.#onHeard(nowNs)
@@ -197,8 +199,9 @@ export class LocalController {
   }
 
   /**
-   * The global controller speaks. Stages whose lease was let run out have fallen back, or will: they are told so in words
-   * before anything else renews them, so that what was given to others meanwhile is not taken twice.
+   * Handles any message of the global controller. Stages whose lease was allowed to lapse have fallen back, or will:
+   * each gets an explicit command before anything renews its lease, so that a rate given to others meanwhile is not
+   * used twice.
    */
   #onHeard(nowNs: number): void {
     this.#heardNs = nowNs
@@ -281,12 +284,12 @@ export class LocalController {
     for (const { key, scope, rate } of rates) {
       const session = this.#byKey.get(key)
       if (session?.state !== 'joined') {
-        batch.fail(key, scope, 'there is no such stage')
+        batch.fail(key, scope, 'the stage is unknown')
         continue
       }
       const objects = session.objects.filter((o) => o.isLimiting && o.layout.scope === scope)
       if (objects.length === 0 || !Number.isFinite(rate) || rate < 0) {
-        batch.fail(key, scope, objects.length === 0 ? 'it has no channel for this' : 'this is no rate')
+        batch.fail(key, scope, objects.length === 0 ? 'it has no channel for this scope' : 'the rate is not valid')
         continue
       }
       const whole = Math.floor(rate)
@@ -300,7 +303,7 @@ export class LocalController {
     this.#begin(batch)
   }
 
-  /** Tells a stage the rate of one object; returns the number of the request. */
+  /** Sends a stage the rate of one object; returns the request number. */
   #command(session: StageSession, object: StageSession['objects'][number], rate: number, nowNs: number): number {
     const request = ++session.request
     object.tell(request, rate)
@@ -314,7 +317,7 @@ export class LocalController {
     let asked = this.#asked.get(session)
     if (!asked) this.#asked.set(session, (asked = new Map<number, Batch>()))
     asked.set(request, batch)
-    // What is that old will not be answered.
+    // A request that old will not be answered.
     const [oldest] = asked.keys()
     if (asked.size > 1024 && oldest !== undefined) asked.delete(oldest)
   }

@@ -1,14 +1,14 @@
 /**
- * What stages, local controllers and the global controller say to each other, whatever carries it: the emulated network, a
- * UNIX socket, TCP. Every request has a number that its answer repeats. Rates are op/s (byte/s for data classes), counts are
- * since the last collection, times are ns.
+ * Messages between stages, local controllers and the global controller, over any transport: the emulated network, a
+ * UNIX socket, TCP. Every request has a number that its answer repeats. Rates are op/s (byte/s for data classes),
+ * counts are since the last collection, times are ns.
  *
  * Source: spec/padll 3 and 4. Deviations: epochs and leases (spec/padll 8 [R]); counts per scope instead of one double.
  */
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import type { Scope } from '../vocabulary.ts'
 
-/** Who a stage is: one process (instance) of a job on one node. Any of the texts may be hostile. */
+/** Identity of a stage: one process (instance) of a job on one node. All texts may be hostile. */
 export interface StageIdentity {
   readonly job: string
   readonly instance: number
@@ -18,12 +18,12 @@ export interface StageIdentity {
   readonly user: string
 }
 
-/** What one channel did since the last collection. */
+/** Counts of one channel since the last collection. */
 export interface ChannelCounts {
   readonly channel: number
   readonly object: number
   readonly scope: Scope
-  /** Operations that came, that were let through, and of those the ones that had to wait. */
+  /** Operations that arrived, that were served, and of the served those that had to wait. */
   readonly arrived: number
   readonly served: number
   readonly waited: number
@@ -33,13 +33,13 @@ export interface ChannelCounts {
   readonly throttledNs: number
 }
 
-/** What a stage does when no local controller renews its lease: keep the last rates, or take this rate per channel. */
+/** Behavior of a stage whose lease no local controller renews: keep the last rates, or use this rate per channel. */
 export interface Lease {
   readonly ns: number
   readonly onExpiry: 'hold' | { readonly rate: number }
 }
 
-/** A command for one enforcement object. Objects know two: another rate, another refill period. */
+/** Command for one enforcement object: a new rate or a new refill period. */
 export interface ObjectCommand {
   readonly channel: number
   readonly object: number
@@ -58,12 +58,12 @@ export type LocalToStage =
   | { readonly kind: 'ready'; readonly request: number; readonly lease: Lease }
   | { readonly kind: 'enforce'; readonly request: number; readonly epoch: number; readonly command: ObjectCommand }
   | { readonly kind: 'collect'; readonly request: number }
-  /** Renews the lease where nothing else was to be said. */
+  /** Renews the lease when nothing else is sent. */
   | { readonly kind: 'alive' }
-  /** Why the stage is sent away; it then runs unlimited. */
+  /** Reason that the stage is rejected; it then runs unlimited. */
   | { readonly kind: 'refused'; readonly why: string }
 
-/** A stage as the global controller knows it. `key` is unique in its local controller for as long as that runs. */
+/** A stage as the global controller knows it. `key` is unique in its local controller while that runs. */
 export interface StageEntry {
   readonly key: string
   readonly identity: StageIdentity
@@ -71,18 +71,18 @@ export interface StageEntry {
     readonly channel: number
     readonly object: number
     readonly scope: Scope
-    /** Most that may be in force there now, op/s; 0: the object limits nothing. */
+    /** Most that may be in force now, op/s; 0 for an object without a limit. */
     readonly rate: number
   }[]
 }
 
 export type LocalToGlobal =
-  /** At connection and after a new global controller: everything the local one has, so that it may be said again. */
+  /** Sent on connecting and after a new global controller: the complete list, so that it may be repeated. */
   | {
       readonly kind: 'hello'
       readonly local: string
       readonly hostname: string
-      /** Highest epoch seen; 0 at first. */
+      /** Highest epoch seen; initially 0. */
       readonly epoch: number
       readonly stages: readonly StageEntry[]
     }
@@ -101,10 +101,10 @@ export type LocalToGlobal =
       readonly request: number
       readonly failed: readonly { readonly key: string; readonly scope: Scope; readonly why: string }[]
     }
-  /** The command was refused: another controller with a higher epoch commands this node. */
+  /** Command refused: another controller with a higher epoch commands this node. */
   | { readonly kind: 'stale'; readonly request: number; readonly epoch: number; readonly controller: string }
 
-/** The rate of one job's stage for one scope; the local controller cuts it over the stage's channels. */
+/** Rate of one job's stage for one scope; the local controller splits it over the stage's channels. */
 export interface StageRate {
   readonly key: string
   readonly scope: Scope

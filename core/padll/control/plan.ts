@@ -1,6 +1,6 @@
 /**
- * What every stage is to have, scope by scope: demands and limits from policies, rates from the algorithm, whole parts for
- * stages. Source: spec/padll 5 and 6 (rows 8 to 10, 15, 16).
+ * Target rates of every stage, scope by scope: demands and limits from policies, rates from the algorithm, whole
+ * numbers for stages. Source: spec/padll 5 and 6 (rows 8 to 10, 15, 16).
  */
 import { allocate } from '../algorithms/allocate.ts'
 import type { PolicyNow } from '../rules/policy-schedule.ts'
@@ -9,7 +9,7 @@ import type { GlobalSettings } from './settings.ts'
 import { splitRate, wholeRates } from './split.ts'
 import type { StageRecord, StageScope } from './stage-record.ts'
 
-/** What policies say of a job in a scope. */
+/** Policies of one job in one scope. */
 export interface JobPolicy {
   demand: number | null
   limit: number | null
@@ -29,16 +29,16 @@ export function byScope(policies: readonly PolicyNow[]): PoliciesByScope {
   return scopes
 }
 
-/** One scope's part of a plan. */
+/** Plan of one scope. */
 export interface ScopePlan {
   readonly scope: Scope
-  /** Most that its limited stages may have together, with the floors that go beyond the limit; Infinity: no limit. */
+  /** Most that its limited stages may have together, with the floors that exceed the limit; Infinity for no limit. */
   readonly budget: number
   /** Stages that get a rate. */
   readonly limited: readonly StageScope[]
-  /** Stages that nothing limits: they go back to their housekeeping rates. */
+  /** Unlimited stages: they return to their housekeeping rates. */
   readonly free: readonly StageScope[]
-  /** What each job gets, op/s; a job that nothing limits is left out. */
+  /** Rate of each job, op/s; unlimited jobs are omitted. */
   readonly allocated: ReadonlyMap<string, number>
 }
 
@@ -46,9 +46,9 @@ export interface PlanInput {
   readonly stages: Iterable<StageRecord>
   readonly policies: PoliciesByScope
   readonly settings: GlobalSettings
-  /** op/s of stages out of reach, by scope. */
+  /** Rates of stages out of reach, op/s, by scope. */
   readonly reserved: ReadonlyMap<Scope, number>
-  /** Most that may be given although the limit is higher; absent: the limit. */
+  /** Upper bound below the limit; absent: the limit. */
   readonly caps?: ReadonlyMap<Scope, number> | undefined
   /** Housekeeping rate of an object, op/s. */
   readonly baseRate: (channel: number, object: number) => number
@@ -64,7 +64,7 @@ const SHARED: ReadonlySet<string> = new Set(['psharing', 'psfa'])
 const NO_POLICY: JobPolicy = { demand: null, limit: null }
 const NO_POLICIES: ReadonlyMap<string, JobPolicy> = new Map()
 
-/** Computes what is to be and writes it down as `target` of every stage's scope. */
+/** Computes the rates and stores them as `target` of every stage's scope. */
 export function plan(input: PlanInput): Plan {
   const scopes = new Map<Scope, Map<string, StageScope[]>>()
   for (const stage of input.stages) {
@@ -123,7 +123,7 @@ function planScope(scope: Scope, jobs: ReadonlyMap<string, StageScope[]>, input:
   return { scope, budget, limited, free, allocated }
 }
 
-/** Rates by job, not whole; jobs that nothing limits are left out. A text says why there are none. */
+/** Rates by job, not whole; unlimited jobs are omitted. A string is the reason for having no rates. */
 function ratesOf(
   jobs: ReadonlyMap<string, readonly StageScope[]>,
   max: number | undefined,
@@ -133,7 +133,7 @@ function ratesOf(
   const { algorithm, epsilon, slots, oversubscription, leftover } = settings
   const rates = new Map<string, number>()
   if (max === undefined && algorithm !== 'static') {
-    // Nothing to share: limits hold as they are, a demand alone gives no rate.
+    // Without a system limit nothing is shared: limits apply as they are, a demand alone gives no rate.
     for (const job of jobs.keys()) {
       const limit = policies.get(job)?.limit
       if (limit != null) rates.set(job, limit)
@@ -141,7 +141,7 @@ function ratesOf(
     return rates
   }
   const isShared = SHARED.has(algorithm)
-  // A job that no policy names would demand 1 op/s (spec/padll 6, row 9) and all but stop beside a busy one.
+  // A job without a policy would demand 1 op/s (spec/padll 6, row 9) and nearly stop beside a busy one.
   const even = algorithm === 'static' || max === undefined ? null : max / jobs.size
   const input = [...jobs].map(([id, stages]) => {
     const { demand, limit } = policies.get(id) ?? NO_POLICY
@@ -161,7 +161,7 @@ function ratesOf(
   return rates
 }
 
-/** Sum of what is known; null in the first cycle of a job. */
+/** Sums the known usages; null in the first cycle of a job. */
 function usageOf(stages: readonly StageScope[]): number | null {
   let sum: number | null = null
   for (const { usage } of stages) if (usage !== null) sum = (sum ?? 0) + usage
@@ -172,7 +172,7 @@ function splitOver(stages: readonly StageScope[], whole: number, split: GlobalSe
   const floors = stages.map((of) => of.floor)
   const usages = stages.flatMap(({ usage }) => (usage === null ? [] : [usage]))
   if (split === 'equal' || usages.length === 0) return splitRate(whole, floors)
-  // A stage without a sample yet is taken for an average one.
+  // A stage without a sample counts as an average one.
   const mean = usages.reduce((a, b) => a + b, 0) / usages.length
   return splitRate(
     whole,
@@ -181,7 +181,7 @@ function splitOver(stages: readonly StageScope[], whole: number, split: GlobalSe
   )
 }
 
-/** Keeps the rates of jobs that would hardly change, unless the sum would then be beyond the budget. */
+/** Keeps the rates of jobs that would hardly change, unless the sum would then exceed the budget. */
 function suppress(limited: readonly StageScope[], budget: number, part: number): void {
   const isNear = (of: StageScope): boolean =>
     !of.isUnsure && of.request === undefined && Math.abs(of.target - of.most) <= part * of.target

@@ -1,7 +1,7 @@
 /**
- * Rates of stages out of reach: nobody can take them back before their leases have run out, and a stage that still runs then
- * goes on under what its lease says. So they stay reserved until the stage is there again, or its node without it.
- * Source: spec/padll 8 [R].
+ * Reserved rates of stages out of reach: they cannot be reclaimed before the leases have run out, and a stage that
+ * still runs then follows its lease. They stay reserved until the stage returns, or its node without it. Source:
+ * spec/padll 8 [R].
  */
 import type { Scope } from '../vocabulary.ts'
 import type { StageIdentity } from './messages.ts'
@@ -9,18 +9,18 @@ import type { StageIdentity } from './messages.ts'
 export interface Reservation {
   readonly identity: StageIdentity
   readonly local: string
-  /** op/s by scope: until its leases have run out, and after that; empty where it cannot run any more. */
+  /** op/s by scope: until its leases have run out, and after that; empty if it cannot run any more. */
   readonly rates: ReadonlyMap<Scope, number>
   readonly later: ReadonlyMap<Scope, number>
   readonly lostNs: number
   readonly untilNs: number
-  /** When even the later rates are given away. */
+  /** Time at which even the later rates are released. */
   readonly forgetNs: number
 }
 
 const NONE: ReadonlyMap<Scope, number> = new Map()
 
-/** What is left of a reservation; undefined: nothing. */
+/** Remaining part of a reservation; undefined if none. */
 function leftOf(r: Reservation, nowNs: number): Reservation | undefined {
   if (nowNs < r.untilNs) return r
   if (r.later.size === 0 || nowNs >= r.forgetNs) return undefined
@@ -39,7 +39,7 @@ export class Reservations {
     this.#all.set(key, [...(this.#all.get(key) ?? []), reservation])
   }
 
-  /** The stage is back: what it may do is known again. */
+  /** Releases a stage's reservation: it is back, so its rates are known again. */
   release(identity: StageIdentity): void {
     const key = identityKey(identity)
     const [, ...rest] = this.#all.get(key) ?? []
@@ -47,7 +47,7 @@ export class Reservations {
     else this.#all.delete(key)
   }
 
-  /** The node is back: which of its stages still run is known soon. */
+  /** Shortens the reservations of a node that is back: its stages that still run will be known soon. */
   returned(local: string, untilNs: number): void {
     for (const [key, some] of this.#all) {
       const now = some.map((r) =>
@@ -57,7 +57,7 @@ export class Reservations {
     }
   }
 
-  /** Lets go what is over; true: something was. */
+  /** Drops expired reservations; true if there were any. */
   expire(nowNs: number): boolean {
     let isAny = false
     for (const [key, some] of this.#all) {

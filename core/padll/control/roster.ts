@@ -1,7 +1,7 @@
 /**
- * Who is there: local controllers by connection, their stages, and what is still reserved for those out of reach. A successor
- * of another controller also keeps account of what stages bring with them: until all leases that it did not give are over,
- * that is all it may give.
+ * Registry of local controllers by connection, of their stages, and of the rates reserved for those out of reach. The
+ * successor of another controller also sums the rates that stages bring with them: until all leases that it did not
+ * grant are over, it hands out no more.
  */
 import type { Scope } from '../vocabulary.ts'
 import type { Lease, StageEntry } from './messages.ts'
@@ -9,7 +9,7 @@ import { CONNECTION_GONE, LEASES_OF_LOCAL, LEASES_OF_STAGE, REACH_NS, SAID_GOODB
 import { identityKey, Reservations } from './reservations.ts'
 import { LocalPeer, StageRecord, type StageScope } from './stage-record.ts'
 
-/** Told of what people may want to know. */
+/** Receives events for display. */
 export type RosterEvent = (kind: 'join' | 'leave' | 'lost', text: string, where: string) => void
 
 export class Roster {
@@ -20,13 +20,13 @@ export class Roster {
   readonly #event: RosterEvent
   /** Stages by job. */
   readonly #jobs = new Map<string, number>()
-  /** Longest lease ever given, and what the last one says of its end. */
+  /** Longest lease ever granted, and the expiry behavior of the last one. */
   #leaseNs: number
   #onExpiry: Lease['onExpiry']
-  /** Until when leases given by another controller may last; -Infinity: there are none. */
+  /** End of the leases that another controller may have granted; -Infinity for none. */
   #cautiousUntilNs = -Infinity
   readonly #brought = new Map<Scope, number>()
-  /** Whose rates that counts, or who had none yet: each stage once, however often it comes back. */
+  /** Stages already included in that sum, or that had no rate yet: each counts once, however often it returns. */
   readonly #met = new Set<string>()
 
   constructor({ ns, onExpiry }: Lease, event: RosterEvent) {
@@ -50,7 +50,7 @@ export class Roster {
 
   /**
    * @param at         number of the last request to its local controller.
-   * @param isBrought  it was there before this controller knew of it, and may have a rate.
+   * @param isBrought  it existed before this controller knew of it, and may have a rate.
    */
   join(
     peer: LocalPeer,
@@ -58,7 +58,8 @@ export class Roster {
     { at, nowNs, isBrought }: { at: number; nowNs: number; isBrought: boolean },
   ): void {
     if (peer.stages.has(entry.key)) return
-    // What a stage brought with it counted for longer than this controller knows it: the local one says for how long.
+    // Counts of a stage that brings a rate cover more than this controller's time with it; the local one reports the
+    // span.
     const stage = new StageRecord(entry, isBrought ? -Infinity : nowNs, at)
     const { job } = stage.identity
     peer.stages.set(entry.key, stage)
@@ -71,7 +72,10 @@ export class Roster {
     if (others === 0) this.#event('join', `${job} joins`, peer.hostname)
   }
 
-  /** One that said goodbye holds nothing any more; another may, until its lease is over. A job leaves with its last stage. */
+  /**
+   * Removes a stage. After a goodbye it holds nothing any more; otherwise it may until its lease is over. A job leaves
+   * with its last stage.
+   */
   leave(peer: LocalPeer, stage: StageRecord, why: string, nowNs: number): void {
     const { job, instance } = stage.identity
     if (why === SAID_GOODBYE) this.#forget(peer, stage)
@@ -80,7 +84,7 @@ export class Roster {
     else if (!this.hasJob(job)) this.#event('leave', `${job} leaves`, peer.hostname)
   }
 
-  /** A local controller is there, again or for the first time. */
+  /** Called when a local controller is present, again or for the first time. */
   accepted(peer: LocalPeer, nowNs: number): void {
     this.reservations.returned(peer.local, nowNs + LEASES_OF_STAGE * this.#leaseNs)
   }
@@ -94,12 +98,12 @@ export class Roster {
     this.#event('lost', `local controller ${peer.local} is lost: ${why}`, peer.hostname)
   }
 
-  /** When caution ends; Infinity: it does not stand. */
+  /** End of caution; Infinity while it is not active. */
   get cautiousNs(): number {
     return this.#cautiousUntilNs > -Infinity ? this.#cautiousUntilNs : Infinity
   }
 
-  /** Most that may be given, by scope; undefined: the limits alone count. */
+  /** Upper bounds by scope while cautious; undefined: only the limits apply. */
   get caps(): ReadonlyMap<Scope, number> | undefined {
     return this.#cautiousUntilNs > -Infinity ? this.#brought : undefined
   }
@@ -139,7 +143,7 @@ export class Roster {
     })
   }
 
-  /** Most that a stage does once its lease has run out: a fallback never raises a rate. */
+  /** Largest rate of a stage after its lease has run out: a fallback never raises a rate. */
   #afterLease(of: StageScope): number {
     return this.#onExpiry === 'hold' ? of.most : Math.min(of.most, of.objects.length * this.#onExpiry.rate)
   }

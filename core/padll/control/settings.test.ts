@@ -24,7 +24,7 @@ describe('settings of a global controller', () => {
     expect(!next.ok && next.error.code).toBe(code)
   })
 
-  it('keeps what a change does not name', () => {
+  it('keeps settings that a change omits', () => {
     const first = changed(DEFAULT_SETTINGS, { limits: [{ scope: 'open', rate: 5 }], epsilon: 0.5 })
     const then = first.ok
       ? changed(first.value, { limits: [{ scope: 'meta_op', rate: 7 }], algorithm: 'psharing' })

@@ -1,4 +1,4 @@
-/** How a global controller works, what of it may be changed while it runs, and what of that is refused. */
+/** Settings of a global controller, their changes at run time, and validation. */
 import { fail, invariant, ok, type Result } from '../../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
 import { type Algorithm, ALGORITHMS } from '../algorithms/algorithm.ts'
@@ -9,26 +9,29 @@ import type { Lease } from './messages.ts'
 
 export interface GlobalSettings {
   readonly algorithm: Algorithm
-  /** PSFA's head-room, 0..1. */
+  /** PSFA's headroom, 0..1. */
   readonly epsilon: number
-  /** How a job's rate is cut over its stages. */
+  /** Split of a job's rate over its stages. */
   readonly split: 'equal' | 'usage'
   readonly intervalNs: number
-  /** Collections whose mean is one usage: rates are computed at every so many. */
+  /** Collections averaged into one usage: rates are computed once per this many. */
   readonly collectRounds: number
   /** At least 2 intervals. */
   readonly lease: Lease
-  /** Most that all jobs together may do, op/s, by scope. */
+  /** Limits of all jobs together, op/s, by scope. */
   readonly limits: ReadonlyMap<Scope, number>
-  /** Uniform: jobs that the limit is divided for; null: those that are there. */
+  /** Uniform: number of jobs that the limit is divided by; null: the present ones. */
   readonly slots: number | null
   readonly oversubscription: 'scale' | 'allow'
   readonly leftover: 'equal' | 'proportional'
-  /** A job whose stages' rates would all move by less than this part keeps them, where the sum allows it; 0..0.5. */
+  /**
+   * A job keeps its rates if those of all its stages would move by less than this part, where the sum allows it;
+   * 0..0.5.
+   */
   readonly suppress: number
 }
 
-/** What may be changed while it runs; what is not named stays. */
+/** Settings that may change at run time; absent ones stay. */
 export interface GlobalChange extends SettingsChange {
   readonly intervalMs?: number
   readonly slots?: number | null
@@ -63,7 +66,7 @@ const isWithin = (n: number, least: number, most: number): boolean => n >= least
 const isWholeWithin = (n: number, least: number, most: number): boolean =>
   Number.isInteger(n) && isWithin(n, least, most)
 
-/** What is wrong with them, in words; undefined: nothing. */
+/** Returns the first invalid setting as code and message; undefined if all are valid. */
 export function settingsFault(s: GlobalSettings): { readonly code: string; readonly why: string } | undefined {
   const bad = (code: string, why: string): { code: string; why: string } => ({ code, why })
   if (!ALGORITHMS.includes(s.algorithm)) return bad('E_ALGORITHM', `the algorithm is one of ${ALGORITHMS.join(', ')}`)
@@ -88,18 +91,18 @@ export function settingsFault(s: GlobalSettings): { readonly code: string; reado
     return bad('E_OVERSUBSCRIPTION', 'oversubscription is scale or allow')
   }
   if (s.leftover !== 'equal' && s.leftover !== 'proportional') {
-    return bad('E_LEFTOVER', 'the leftover is shared equal or proportional')
+    return bad('E_LEFTOVER', 'leftover is equal or proportional')
   }
-  if (!isWithin(s.suppress, 0, 0.5)) return bad('E_SUPPRESS', 'suppress is a part from 0 to 0.5')
+  if (!isWithin(s.suppress, 0, 0.5)) return bad('E_SUPPRESS', 'suppress is a fraction from 0 to 0.5')
   if (s.limits.size > LIMITS_MAX) return bad('E_LIMITS', `there are at most ${LIMITS_MAX} limits`)
   for (const [scope, rate] of s.limits) {
-    if (!isScope(scope)) return bad('E_SCOPE', `"${String(scope).slice(0, 40)}" is no operation and no class`)
+    if (!isScope(scope)) return bad('E_SCOPE', `"${String(scope).slice(0, 40)}" is neither an operation nor a class`)
     if (!isWithin(rate, 1, RATE_MAX)) return bad('E_LIMIT', `a limit is 1 to ${RATE_MAX} op/s`)
   }
   return undefined
 }
 
-/** Settings to begin with, whose lease is long enough for the interval. */
+/** Initial settings, with a lease that is long enough for the interval. */
 export function usable(settings: GlobalSettings): GlobalSettings {
   const ns = Math.max(settings.lease.ns, INTERVALS_PER_LEASE * settings.intervalNs)
   const all = { ...settings, lease: { ...settings.lease, ns } }
@@ -108,7 +111,7 @@ export function usable(settings: GlobalSettings): GlobalSettings {
   return all
 }
 
-/** The settings after a change, or what of it cannot be; then nothing of it holds. */
+/** Returns the settings after a change, or why it is not valid; then none of it applies. */
 export function changed(settings: GlobalSettings, change: GlobalChange): Result<GlobalSettings> {
   const limits = new Map(settings.limits)
   for (const { scope, rate } of change.limits ?? []) {
@@ -125,6 +128,6 @@ export function changed(settings: GlobalSettings, change: GlobalChange): Result<
   }
   const fault = settingsFault(next)
   if (!fault) return ok(next)
-  const unaffected = 'Nothing was changed.'
-  return fail({ code: fault.code, what: 'The settings cannot be changed so', why: fault.why, unaffected })
+  const unaffected = 'The previous settings stay in force.'
+  return fail({ code: fault.code, what: 'The settings were not changed', why: fault.why, unaffected })
 }

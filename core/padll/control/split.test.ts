@@ -65,7 +65,8 @@ test('a job’s rates sum to exactly what it was given, none below its floor', (
 test('over channels: all parts move one way when the rate does', () => {
   fc.assert(
     fc.property(fc.nat(1e6), fc.nat(1e6), fc.integer({ min: 1, max: 20 }), (a, b, n) => {
-      const [low, high] = [Math.min(a, b), Math.max(a, b)]
+      const low = Math.min(a, b)
+      const high = Math.max(a, b)
       for (let i = 0; i < n; i++) expect(equalPart(low, n, i)).toBeLessThanOrEqual(equalPart(high, n, i))
     }),
   )

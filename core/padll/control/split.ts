@@ -1,15 +1,15 @@
 /**
- * Rates cut into parts, whole op/s throughout, and no op/s lost: jobs to whole rates, a job's rate over its stages, a stage's
- * over its channels. Source: spec/padll 5 (`equal`, floor, with the remainder on the first; `usage`), 6 rows 5 and 15.
+ * Rates split into whole op/s without loss: jobs to whole rates, a job's rate over its stages, a stage's over its
+ * channels. Source: spec/padll 5 (`equal`, floor, with the remainder on the first; `usage`), 6 rows 5 and 15.
  */
 
-/** Additions of many rates leave less than this, as a part; a rate that is whole never gains 1 by it. */
+/** Upper bound of the relative rounding error of summed rates; a rate that is whole never gains 1 by it. */
 const DUST = 1e-9
 const DUST_MAX = 0.5
 
 /**
- * Rates as whole numbers with the same sum, floored: each is the step of the running sum, so that a whole rate stays as it
- * is, and no rate moves by 1 op/s or more.
+ * Rounds rates to whole numbers with the same (floored) sum: each is the step of the running sum, so whole rates stay
+ * as they are and none moves by 1 op/s or more.
  */
 export function wholeRates(rates: readonly number[]): number[] {
   let sum = 0
@@ -23,11 +23,14 @@ export function wholeRates(rates: readonly number[]): number[] {
   })
 }
 
-/** Part `i` of `n` equal ones; the remainder stays on the first. Grows with `total`, so that all parts move one way. */
+/**
+ * Part `i` of `n` equal parts; the first gets the remainder. Monotonic in `total`, so all parts move in the same
+ * direction.
+ */
 export const equalPart = (total: number, n: number, i: number): number => Math.floor((total + n - 1 - i) / n)
 
 /**
- * A job's rate over its stages, each with at least its floor (op/s, > 0).
+ * Splits a job's rate over its stages, each with at least its floor (op/s, > 0).
  *
  * @param total    whole, >= 0.
  * @param weights  usage of each stage, op/s, for a split by usage: max(1, usage) counts. Absent: equal parts.
@@ -54,7 +57,7 @@ export function splitRate(total: number, floors: readonly number[], weights?: re
   }
 }
 
-/** Cuts `total` over the open ones; what flooring keeps back goes to the first. */
+/** Splits `total` over the open ones; the first gets what flooring leaves. */
 function cut(open: readonly number[], total: number, parts: number[], weights: readonly number[] | undefined): void {
   if (!weights) {
     for (const [k, i] of open.entries()) parts[i] = equalPart(total, open.length, k)

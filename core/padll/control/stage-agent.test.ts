@@ -48,7 +48,7 @@ const HOLD: Lease = { ns: NS_PER_S, onExpiry: 'hold' }
 const FALL_BACK: Lease = { ns: NS_PER_S, onExpiry: { rate: 50 } }
 
 describe('a stage and its local controller', () => {
-  it('says who it is, acknowledges each rule, and limits from `ready` on', () => {
+  it('sends its identity, acknowledges each rule, and limits from `ready` on', () => {
     const b = new Bench()
     b.handshake(HOLD)
     expect(b.said.map((m) => m.kind)).toEqual(['hello', 'ack', 'ack', 'ack', 'ack'])
@@ -62,7 +62,7 @@ describe('a stage and its local controller', () => {
     expect(b.stage.submit({ call: 'open', path: '/fs/a', count: 1e6 }, 0)).toMatchObject({ reason: 'not-ready' })
   })
 
-  it('does a command once, and what was overtaken not at all', () => {
+  it('carries out a command once, and overtaken ones not at all', () => {
     const b = new Bench()
     b.handshake(HOLD)
     const before = b.said.length
@@ -71,7 +71,7 @@ describe('a stage and its local controller', () => {
     expect(b.said.slice(before)).toEqual([{ kind: 'ack', request: 9 }])
   })
 
-  it('refuses a lower epoch, an unknown object and an unusable rate, and goes on', () => {
+  it('refuses a lower epoch, an unknown object and an invalid rate, and continues', () => {
     const b = new Bench()
     b.handshake(HOLD)
     b.tell(enforce(9, 70, 5), enforce(10, 80, 4), enforce(11, NaN, 5))
@@ -104,7 +104,7 @@ describe('a stage and its local controller', () => {
     expect(b.rate).toBe(20)
   })
 
-  it('after a new connection what it held before is not taken up again', () => {
+  it('does not resume replaced rates after a new connection', () => {
     const b = new Bench()
     b.handshake(FALL_BACK)
     b.tell(enforce(9, 70))
@@ -131,7 +131,7 @@ describe('a stage and its local controller', () => {
     })
   })
 
-  it('sent away, it holds nobody back and hangs up', () => {
+  it('when rejected, limits nothing and closes the connection', () => {
     const b = new Bench()
     b.handshake(HOLD)
     b.tell(enforce(9, 1), { kind: 'refused', why: 'x' })

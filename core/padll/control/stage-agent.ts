@@ -1,11 +1,12 @@
 /**
- * The southbound side of a stage: what it answers its local controller, and what it does when that falls silent.
+ * Control agent of a stage: answers its local controller, and follows the lease when that falls silent.
  *
- * A stage forwards everything until it was ready once. From then on it keeps its rates whatever happens to its connection,
- * and after the lease does what that says. Nothing that it is told makes it fail: what cannot be done is answered so.
+ * A stage forwards everything until it was ready once. From then on it keeps its rates even without a connection, and
+ * follows the lease once that has run out. No message makes it fail: a command that cannot be carried out is answered
+ * with the reason.
  *
- * Source: spec/padll 3 and 8. Deviations: leases, epochs, request numbers that make repeated and late commands harmless. A
- * fallback rate never raises a rate: nobody is there who knows what the others do.
+ * Source: spec/padll 3 and 8. Deviations: leases, epochs, request numbers that make repeated and late commands
+ * harmless. A fallback rate never raises a rate: without a controller the rates of the others are unknown.
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
@@ -14,7 +15,7 @@ import type { Stage } from '../stage/stage.ts'
 import type { Lease, LocalToStage, ObjectCommand, StageToLocal } from './messages.ts'
 import { PROTOCOL } from './protocol.ts'
 
-/** Both are to act later, never from within the call. */
+/** Transport. Both calls must act later, never synchronously. */
 export interface StageIo {
   send(message: StageToLocal): void
   close(): void
@@ -28,7 +29,7 @@ export interface StageAgentOptions {
 const keyOf = ({ channel, object }: { readonly channel: number; readonly object: number }): string =>
   `${channel} ${object}`
 
-/** A rule without its number and its rate: what cannot be changed while requests wait. */
+/** A rule without its number and rate: the part that cannot change while requests wait. */
 const shapeOf = (rule: HousekeepingRule): string =>
   JSON.stringify(
     rule.kind === 'create_channel'
@@ -40,15 +41,15 @@ export class StageAgent {
   readonly #stage: Stage
   readonly #io: StageIo
   #isOpen = false
-  /** Of this connection: commands with a lower epoch or number come too late. */
+  /** Epoch and last number on this connection: lower ones are late. */
   #epoch = 0
   #lastRequest = 0
   #lease: Lease | undefined
   #renewedNs = 0
   #isExpired = false
-  /** Shapes of the rules that were applied, by what they lay out. */
+  /** Shapes of the applied rules, by channel and object. */
   readonly #laidOut = new Map<string, string>()
-  /** Rates that a fallback took the place of, by object. */
+  /** Rates replaced by the fallback, by object. */
   readonly #held = new Map<string, ObjectCommand>()
 
   constructor({ stage, io }: StageAgentOptions) {
@@ -56,18 +57,18 @@ export class StageAgent {
     this.#io = io
   }
 
-  /** Whether the lease has run out. */
+  /** True after the lease has run out. */
   get isExpired(): boolean {
     return this.#isExpired
   }
 
-  /** A connection to the local controller stands; after `onGone` the host makes a new one as it likes. */
+  /** Called when a connection to the local controller is open; after `onGone` the host opens a new one at will. */
   onOpen(nowNs: number): void {
     this.tick(nowNs)
     this.#isOpen = true
     this.#epoch = 0
     this.#lastRequest = 0
-    // Whoever answers now may have given away what was held before.
+    // The controller that answers now may have given the earlier rates to others.
     this.#held.clear()
     this.#io.send({ kind: 'hello', protocol: PROTOCOL, identity: this.#stage.identity })
   }
@@ -125,7 +126,7 @@ export class StageAgent {
     }
   }
 
-  /** When `tick` is to be called at the latest; Infinity: not at all. */
+  /** Latest time for the next `tick`; Infinity for none. */
   nextNs(): number {
     return this.#isExpired ? Infinity : this.#expiryNs
   }
@@ -140,7 +141,7 @@ export class StageAgent {
     return true
   }
 
-  /** Does what is asked for, once; a repeated or overtaken request is only said to have come. */
+  /** Carries out a request once; a repeated or overtaken one is only acknowledged. */
   #answer(request: number, act: () => Result<void>): void {
     if (!this.#isNew(request)) return
     const done = act()
@@ -151,7 +152,7 @@ export class StageAgent {
   #layOut(rule: HousekeepingRule, nowNs: number): Result<void> {
     const id = rule.kind === 'create_channel' ? `channel ${rule.channel}` : keyOf(rule)
     const shape = shapeOf(rule)
-    // Said again after a new connection: what is there stays, with its rate, until that is set.
+    // Sent again after reconnecting: an existing object stays, with its rate, until that is set.
     if (this.#laidOut.get(id) === shape) return ok(undefined)
     const done = this.#stage.housekeeping(rule, nowNs)
     if (done.ok) this.#laidOut.set(id, shape)
@@ -171,7 +172,7 @@ export class StageAgent {
     return done
   }
 
-  /** A word of the local controller: after a fallback, the rates of before hold again. */
+  /** Handles any message of the local controller: after a fallback, the earlier rates apply again. */
   #renew(nowNs: number): void {
     for (const command of this.#held.values()) this.#stage.command(command, nowNs)
     this.#restart(nowNs)
@@ -183,7 +184,7 @@ export class StageAgent {
     this.#renewedNs = nowNs
   }
 
-  /** Sent away: nothing holds its process back any more. */
+  /** Releases the process from all limits: the stage was rejected. */
   #release(nowNs: number): void {
     this.#lease = undefined
     this.#restart(nowNs)

@@ -1,6 +1,7 @@
 /**
- * How a local controller takes a stage in: who it is, its rules one by one with an ACK each, `ready`, then the first rate of
- * each object. A stage that comes back keeps its rates until these are set, so that only they make known what is in force.
+ * Handshake by which a local controller admits a stage: its identity, its rules one by one with an ACK each, `ready`,
+ * then the first rate of each object. A returning stage keeps its rates until these are set, so only they establish the
+ * rates in force.
  *
  * Source: spec/padll 3. Deviation: the first rates.
  */
@@ -11,22 +12,20 @@ import { objectsOf } from './layout-objects.ts'
 
 const isCount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0
 
-/** Why a stage cannot be taken; undefined when it can. */
+/** Returns why a stage cannot be admitted; undefined if it can. */
 export function identityFault(protocol: number, identity: StageIdentity): string | undefined {
-  if (protocol !== PROTOCOL) return `it speaks protocol ${String(protocol).slice(0, 20)}, not ${PROTOCOL}`
+  if (protocol !== PROTOCOL) return `its protocol is ${String(protocol).slice(0, 20)}, not ${PROTOCOL}`
   if (identity.job === '') return 'it has no job id'
   for (const part of ['job', 'hostname', 'user'] as const) {
     if (identity[part].length > IDENTITY_MAX[part]) return `its ${part} is longer than ${IDENTITY_MAX[part]} characters`
   }
   if (!isCount(identity.instance) || !isCount(identity.pid) || !isCount(identity.ppid)) {
-    return 'its instance, pid or ppid is no number of 0 or more'
+    return 'its instance, pid or ppid is not a number >= 0'
   }
   return undefined
 }
 
-/**
- * The next message or messages of a handshake whose last step is answered; an empty list: the stage has joined.
- */
+/** Returns the next messages of a handshake whose last step was answered; an empty list once the stage has joined. */
 export function nextStep(session: StageSession, terms: Terms): readonly LocalToStage[] {
   const next = (): number => {
     const request = ++session.request

@@ -1,31 +1,31 @@
-/** Local controllers and stages as the global controller knows them: what may be in force, and what they did of late. */
+/** Local controllers and stages as the global controller knows them: rates that may be in force, and recent counts. */
 import type { Scope } from '../vocabulary.ts'
 import type { ChannelCounts, StageEntry, StageIdentity } from './messages.ts'
 import { RATE_FLOOR } from './protocol.ts'
 
-/** Shortest time that counts are taken as a rate of, as a part of the interval. */
+/** Shortest time over which counts make a rate, as a part of the interval. */
 const SHORTEST_PART = 0.25
-/** Above what anybody counts. */
+/** Larger than any real count. */
 const NUMBER_MAX = 2 ** 50
 
-/** A number from outside, as one that can be added up. */
+/** Bounds a number from outside so that it can be summed. */
 export const bounded = (n: number): number => (n > 0 ? Math.min(n, NUMBER_MAX) : 0)
 
-/** One stage in one scope: the channels that it has for it, taken together. Rates in op/s. */
+/** One stage in one scope: its channels for that scope together. Rates in op/s. */
 export class StageScope {
   readonly scope: Scope
   readonly stage: StageRecord
-  /** Its enforcement objects that limit. */
+  /** Its enforcement objects that have a limit. */
   readonly objects: readonly { readonly channel: number; readonly object: number }[]
-  /** Most that may be in force: what was confirmed, and everything told since. */
+  /** Most that may be in force: the last confirmed rate, and all sent since. */
   most: number
-  /** Most that was in force when the last counts were taken: what they are to be judged by. */
+  /** Most that was in force at the last counts: the rate to compare them with. */
   held: number
-  /** What the last plan wants. */
+  /** Rate in the last plan. */
   target: number
-  /** To be told again whatever is in force. */
+  /** Set if it must be sent again whatever is in force. */
   isUnsure = false
-  /** Last command, while it has no answer. */
+  /** Last command, while it is unanswered. */
   request: number | undefined
   /** Mean served rate of the last rounds; null in the first cycle. */
   usage: number | null = null
@@ -41,7 +41,7 @@ export class StageScope {
     this.target = most
   }
 
-  /** The least that it can be given. */
+  /** Lowest rate that it can get. */
   get floor(): number {
     return this.objects.length * RATE_FLOOR
   }
@@ -52,7 +52,7 @@ export class StageScope {
     this.isUnsure = false
   }
 
-  /** The answer to the last command; answers to earlier ones say nothing any more. */
+  /** Records the answer to the last command; answers to earlier ones carry no information any more. */
   answered(request: number, rate: number, isDone: boolean): void {
     if (this.request !== request) return
     this.request = undefined
@@ -81,13 +81,13 @@ export class StageRecord {
   /** Number of the last request to its local controller when it joined. */
   readonly joinedAt: number
   readonly scopes = new Map<Scope, StageScope>()
-  /** Every object, also those that limit nothing. */
+  /** All objects, also those without a limit. */
   readonly channels: StageEntry['channels']
-  /** What the last collection said, and the time it is about. */
+  /** Counts of the last collection, and the time they cover. */
   counts: readonly ChannelCounts[] = []
   windowNs = 0
   isSilent = false
-  /** Time that collections without its answer were about. */
+  /** Time covered by collections without its answer. */
   #missedNs = 0
 
   constructor(entry: StageEntry, joinedNs: number, joinedAt: number) {
@@ -109,7 +109,7 @@ export class StageRecord {
     }
   }
 
-  /** What its local controller says is in force may be more than what is known here; it is told anew in any case. */
+  /** Updates from a repeated entry: more may be in force than is known here, so its rate is sent again in any case. */
   saidAgain(entry: StageEntry): void {
     const sums = new Map<Scope, number>()
     for (const c of entry.channels) sums.set(c.scope, (sums.get(c.scope) ?? 0) + bounded(c.rate))
@@ -140,22 +140,22 @@ export class StageRecord {
   }
 }
 
-/** A connection of a local controller. */
+/** Connection of a local controller. */
 export class LocalPeer {
   readonly link: number
   local = ''
   hostname = ''
-  /** It was told whom to obey; it obeys, and said what it has. */
+  /** Set once it was sent its controller; accepted once it obeys and has reported its stages. */
   isWelcomed = false
   isAccepted = false
   readonly stages = new Map<string, StageRecord>()
-  /** Commands without an answer, by request. */
+  /** Unanswered commands, by request. */
   readonly commands = new Map<number, readonly { readonly of: StageScope; readonly rate: number }[]>()
-  /** The collection that it owes an answer to. */
+  /** Unanswered collection. */
   collect: number | undefined
   misses = 0
   lastSeenNs = 0
-  /** It told of a stage that is not known here. */
+  /** Set if it reported a stage that is not known here. */
   isUnsure = false
 
   constructor(link: number, nowNs: number) {

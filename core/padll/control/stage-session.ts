@@ -1,20 +1,20 @@
 /**
- * One stage as its local controller knows it: how far its handshake is, and for each enforcement object the most that may be in
- * force there. A command that nobody answered yet counts as in force, and so does the one that it is to replace.
+ * One stage as its local controller knows it: its handshake state, and for each enforcement object the most that may be
+ * in force. An unanswered command counts as in force, and so does the one that it replaces.
  */
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import type { ChannelCounts, Lease, StageEntry, StageIdentity } from './messages.ts'
 import type { LayoutObject } from './layout-objects.ts'
 
 export type SessionState =
-  | 'silent' // has not said who it is
+  | 'silent' // no identity yet
   | 'waiting' // for the rules of a global controller
   | 'housekeeping'
-  | 'ready' // told so, no answer yet
+  | 'ready' // sent, no answer yet
   | 'rates' // gets its first rates
   | 'joined'
 
-/** What a stage is laid out by. */
+/** Terms that a stage is laid out by. */
 export interface Terms {
   readonly epoch: number
   readonly housekeeping: readonly HousekeepingRule[]
@@ -26,12 +26,12 @@ interface Pending {
   readonly rate: number
 }
 
-/** Commands without an answer that are told apart; beyond it only their maximum is kept. */
+/** Unanswered commands that are told apart; beyond that only their maximum is kept. */
 const PENDING_MAX = 16
 
 export class SessionObject {
   readonly layout: LayoutObject
-  /** Last rate that the stage confirmed, and the last one it was told. */
+  /** Last rate that the stage confirmed, and the last one sent. */
   confirmed: number
   told: number
   #pending: Pending[] = []
@@ -59,7 +59,7 @@ export class SessionObject {
     this.#pending.push({ request, rate })
   }
 
-  /** The stage did as it was told; commands before that one can do nothing any more. */
+  /** Records that the stage carried a command out; earlier ones have no effect any more. */
   done(request: number): void {
     const of = this.#pending.find((p) => p.request === request)
     if (!of) return
@@ -76,23 +76,23 @@ export class StageSession {
   readonly link: number
   readonly key: string
   state: SessionState = 'silent'
-  /** What it is laid out by: the same through the whole handshake. */
+  /** Terms of its layout, unchanged through the whole handshake. */
   terms: Terms | undefined
   identity: StageIdentity | undefined
   objects: readonly SessionObject[] = []
-  /** Of the housekeeping rules, the next to send. */
+  /** Next housekeeping rule to send. */
   rule = 0
-  /** Requests of the handshake without an answer, and until when they may come. */
+  /** Unanswered requests of the handshake, and their deadline. */
   readonly handshake = new Set<number>()
   deadlineNs = Infinity
   /** Number of the last request. */
   request = 0
   lastSentNs = 0
-  /** Collections in a row that it did not answer. */
+  /** Consecutive collections without an answer. */
   misses = 0
-  /** Its lease was let run out: its rates are lower than told, unless it says otherwise. */
+  /** Set if its lease was allowed to lapse: its rates are lower than sent, unless it reports otherwise. */
   isLapsed = false
-  /** Counts that came after their collection was over; they go with the next. */
+  /** Counts that came after their collection was over; they are added to the next. */
   readonly #late = new Map<string, ChannelCounts>()
 
   constructor(link: number, key: string) {
@@ -129,7 +129,7 @@ export class StageSession {
   }
 }
 
-/** `queued` is what stands now, the rest adds up. */
+/** Adds counts; `queued` is a current value and is not summed. */
 const added = (a: ChannelCounts, b: ChannelCounts | undefined): ChannelCounts =>
   b
     ? {

@@ -1,4 +1,4 @@
-/** What a global controller tells of itself (core/padll/status.ts), out of what it knows. */
+/** Status of a global controller (core/padll/status.ts). */
 import type { Failure } from '../../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
@@ -133,7 +133,7 @@ function jobsOf(of: StatusInput, stages: readonly StageRecord[]): Job[] {
   return [...rows.values()].flatMap((jobs) => [...jobs.values()]).slice(0, ROWS_MAX)
 }
 
-/** What held a stage over the time that its counts are about; before the first counts, what holds it now. */
+/** Limit of a stage over the time that its counts cover; before the first counts, the current one. */
 const limitOf = (stage: StageRecord, of: StageScope): number => (stage.windowNs === 0 ? of.most : of.held)
 
 function localsOf(of: StatusInput): PadllStatus['locals'] {
@@ -149,7 +149,7 @@ function localsOf(of: StatusInput): PadllStatus['locals'] {
   return [...there, ...lostOf(of, new Set(known.map((peer) => peer.local)))].slice(0, ROWS_MAX)
 }
 
-/** Local controllers that are gone while something of theirs is still reserved. */
+/** Local controllers that are gone while some of their rates are still reserved. */
 function lostOf(of: StatusInput, known: ReadonlySet<string>): PadllStatus['locals'] {
   const lost = new Map<string, PadllStatus['locals'][number]>()
   for (const { local, identity, rates, lostNs } of of.reservations) {

@@ -16,7 +16,7 @@ import { Remarks } from './remarks.ts'
 import type { JobShare } from './shares.ts'
 import { isOf, type MdsServer } from './spots.ts'
 
-/** A real scheduler for each service, with the policy that a test asks for. */
+/** Real schedulers of each service, with the policy under test. */
 class Mds {
   readonly host: string
   readonly profile: Profile
@@ -50,12 +50,15 @@ class Mds {
     }
     const counts = jobs && new Map(Object.entries(jobs).map(([id, ops]) => [id, new Map(Object.entries(ops))]))
     return {
-      ...{ host: this.host, profile: this.profile, spanS: 1, jobs: counts ?? undefined },
+      host: this.host,
+      profile: this.profile,
+      spanS: 1,
+      jobs: counts ?? undefined,
       services: { mdt: reading('mdt'), mdt_readpage: reading('mdt_readpage') },
     }
   }
 
-  /** Writes what is wanted as the console does; every command must be taken. */
+  /** Writes the wanted rules as the console does; every command must succeed. */
   write(rules: readonly CompiledRule[]): void {
     for (const name of MDS_SERVICES) {
       const plan = planRules(this.host, this.read().services[name].rules, desiredOn(rules, this.host, name))
@@ -69,7 +72,12 @@ class Mds {
 
 let line = 0
 const share = (job: string, scope: Scope, allocated: number): JobShare => ({
-  ...{ job, scope, demand: null, limit: allocated, allocated, lines: [++line] },
+  job,
+  scope,
+  demand: null,
+  limit: allocated,
+  allocated,
+  lines: [++line],
 })
 function compile(
   servers: readonly MdsServer[],
@@ -95,7 +103,7 @@ describe('policies as rules', () => {
     const { rules, said } = compile([new Mds('2.17', 'tbf jobid+opcode').read()], [share('4690.x', 'open', 50)])
     expect(text(rules)).toEqual(['mds01 mdt jobid={4690.x}&opcode={ldlm_enqueue} 50'])
     expect(rules[0]?.name).toMatch(/^pd_[0-9a-f]{10}$/)
-    expect(said).toEqual([{ line, text: 'open of 4690.x travels as ldlm_enqueue, which also holds stat' }])
+    expect(said).toEqual([{ line, text: 'open of 4690.x is sent as ldlm_enqueue, which also limits stat' }])
   })
 
   it('close: on mdt_readpage', () => {
@@ -141,7 +149,7 @@ describe('policies as rules', () => {
     const unknown = compile([mds.read()], [share('a', 'open', 100)])
     expect(unknown.rules).toEqual([])
     expect(unknown.said[0]?.line).toBe(line)
-    expect(unknown.said[0]?.text).toContain('nobody tells how many clients')
+    expect(unknown.said[0]?.text).toContain('the number of its clients is unknown')
   })
 
   it.each([
@@ -149,14 +157,14 @@ describe('policies as rules', () => {
     ['tbf jobid', 'which need tbf (', '2.15'],
     ['tbf nid', 'rules of tbf nid cannot name a job', '2.15'],
     ['fifo', 'TBF does not run there', 'dev'],
-  ] as const)('%s: an operation is not held, and the line says why', (policy, why, release) => {
+  ] as const)('%s: an operation is not limited, and the line reports why', (policy, why, release) => {
     const { rules, said } = compile([new Mds(release, policy).read()], [share('a', 'open', 100)])
     expect(rules).toEqual([])
     expect(said[0]?.line).toBe(line)
     expect(`${said[0]?.text} (`).toContain(why)
   })
 
-  it('several operations on one opcode: the smallest rate holds them together', () => {
+  it('several operations on one opcode: the smallest rate applies to all of them', () => {
     const { rules, said } = compile(
       [new Mds('2.17', 'tbf jobid+opcode').read()],
       [share('a', 'rename', 50), share('a', 'mkdir', 10)],
@@ -164,7 +172,7 @@ describe('policies as rules', () => {
     expect(text(rules)).toEqual(['mds01 mdt jobid={a}&opcode={mds_reint} 10'])
     expect(rules[0]?.scopes).toEqual(['rename', 'mkdir'])
     expect(said.map((s) => s.text)).toContain(
-      'rename, mkdir of a share mds_reint: the smallest rate, 10 op/s, holds them together',
+      'rename, mkdir of a share mds_reint: the smallest rate, 10 op/s, applies to all of them together',
     )
   })
 
@@ -177,7 +185,8 @@ describe('policies as rules', () => {
   })
 
   it('servers share a limit by use; one that is not measured keeps its rules, and what they allow is taken off', () => {
-    const [a, b] = [new Mds('dev', 'tbf jobid', { host: 'mds01' }), new Mds('dev', 'tbf jobid', { host: 'mds02' })]
+    const a = new Mds('dev', 'tbf jobid', { host: 'mds01' })
+    const b = new Mds('dev', 'tbf jobid', { host: 'mds02' })
     const shares = [share('a', 'meta_op', 100)]
     const first = compile([a.read({ a: { open: 30 } }), b.read({ a: { open: 10 } })], shares)
     expect(first.rules.reduce((n, r) => n + r.limit, 0)).toBe(100)
@@ -189,14 +198,14 @@ describe('policies as rules', () => {
     expect(later.rules.reduce((n, r) => n + r.limit, 0)).toBeLessThanOrEqual(100)
   })
 
-  it('limits that rules cannot go down to are said with what they come to', () => {
+  it('limits below what rules can express are reported with the resulting rate', () => {
     const { rules, said } = compile(
       [new Mds('dev', 'tbf jobid+opcode', { cpts: 2 }).read()],
       [share('a', 'meta_op', 5)],
     )
     expect(rules.every((r) => r.rate === 1)).toBe(true)
     expect(said[0]?.text).toBe(
-      'meta_op of a cannot be held at 5 op/s: its rules cannot go below 18, 1 RPC/s for each class',
+      'meta_op of a cannot be limited to 5 op/s: its rules cannot go below 18, 1 RPC/s for each class',
     )
   })
 
@@ -227,7 +236,7 @@ describe('policies as rules', () => {
     const { rules, said } = compile([new Mds('dev', 'tbf jobid+opcode').read()], one, { fences: LIVE_FENCES })
     expect(rules.map((r) => r.rate)).toEqual([5])
     expect(said.map((s) => s.text)).toContain(
-      'open of a cannot be held at 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
+      'open of a cannot be limited to 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
     )
     const all = compile([new Mds('dev', 'tbf jobid+opcode').read()], [share('a', 'meta_op', 60)], {
       fences: LIVE_FENCES,
@@ -263,16 +272,16 @@ describe('policies as rules', () => {
       { exempt: 'rsync.0' },
     )
     expect(new Set(rules.map((r) => r.job))).toEqual(new Set(['cp.500']))
-    expect(said.map((s) => s.text)).toContain("rsync.0 is not held: it is root's, or its id does not exclude that")
+    expect(said.map((s) => s.text)).toContain("rsync.0 is not limited: it is root's, or its id does not exclude that")
   })
 
-  it('a rule of somebody else before ours is named', () => {
+  it('a foreign rule that precedes those of Sluice is named', () => {
     const mds = new Mds('dev', 'tbf jobid+opcode')
     const shares = [share('4690.x', 'open', 50)]
     mds.write(compile([mds.read()], shares).rules)
     mds.services.mdt.writeRule('reg start night jobid={4690.*} rate=900')
     expect(compile([mds.read()], shares).said.map((s) => s.text)).toContain(
-      'rule night stands before ours and takes RPCs of 4690.x (mdt of mds01)',
+      "rule night precedes Sluice's and takes RPCs of 4690.x (mdt of mds01)",
     )
   })
 
@@ -314,7 +323,7 @@ describe('any policies, on every release and type', () => {
   const ops = fc.dictionary(fc.constantFrom('open', 'close', 'getattr', 'mkdir', 'rename', 'getxattr'), fc.nat(5000))
 
   it.each(cases)(
-    '%s, %s: the server takes every rule; sums keep the limits; what is not held is said',
+    '%s, %s: the server takes every rule; sums keep the limits; unlimited operations are reported',
     (release, policy) => {
       fc.assert(
         fc.property(
@@ -326,7 +335,12 @@ describe('any policies, on every release and type', () => {
           (wanted, a, b, cpts, clients) => {
             const mds = new Mds(release, policy, { cpts })
             const given = wanted.map(({ job, scope, rate }, i): JobShare => ({
-              ...{ job, scope, demand: null, limit: rate, allocated: rate, lines: [i + 1] },
+              job,
+              scope,
+              demand: null,
+              limit: rate,
+              allocated: rate,
+              lines: [i + 1],
             }))
             for (const counts of [a, b]) {
               const { rules, said } = compile([mds.read({ a: counts, 'b.c': counts })], given, {
@@ -334,7 +348,7 @@ describe('any policies, on every release and type', () => {
                 isSteady: counts === b,
               })
               mds.write(rules)
-              // What the server prints now is what was wanted: nothing more is sent.
+              // The server now prints the wanted rules: nothing more is sent.
               for (const s of MDS_SERVICES) {
                 expect(planRules('mds01', mds.read().services[s].rules, desiredOn(rules, 'mds01', s)).commands).toEqual(
                   [],

@@ -1,64 +1,201 @@
 /**
- * From the rates of jobs to the rules of metadata servers: the policies of PADLL as far as TBF can carry them.
+ * Compiles rates of jobs to rules of metadata servers: PADLL's policies as far as TBF can express them.
  *
- * A limit of one job in one scope is one sum over every place where a rule can hold a part of it: servers, services, opcodes,
- * classes on CPTs. It is cut over them by observed use, so that the sum is never above the limit but for the least rate of a
- * rule and, while it is lowered, the largest step. Rules of one job never overlap, so their order among each other says nothing; rules of anybody else
- * that stand before them take their RPCs (said).
+ * A limit of one job in one scope is one sum over every place where a rule can hold a part of it: servers, services,
+ * opcodes, classes on CPTs. It is split over them by observed use, so that the sum never exceeds the limit except for
+ * the least rate of a rule and, while it is lowered, the largest step. Rules of one job never overlap, so their order
+ * does not matter; foreign rules that precede them take their RPCs (reported).
  *
- * Source: spec/padll 5 (usage split, rate floor); spec/lustre 2.1, 2.5. Deviation: none of it is in the paper, whose stages
- * see calls; what an MDS cannot see is said with the line of the policy.
+ * Source: spec/padll 5 (usage split, rate floor); spec/lustre 2.1, 2.5. Deviation: none of it is in the paper, whose
+ * stages see calls; what an MDS cannot see is reported with the line of the policy.
  */
 import { isMatchable, type DesiredRule } from '../../control/desired-rule.ts'
 import { rateWithin, type Fences } from '../../control/fences.ts'
 import type { Scope } from '../vocabulary.ts'
-import { cutByUse, wholeRates } from './cut.ts'
-import { foreignBefore } from './foreign-rules.ts'
+import { Binder } from '../../control/binding.ts'
+import { isControllerRule } from '../../controllers/registry.ts'
+import { headOf, typeOn, writtenRules } from '../../control/server-rules.ts'
+import type { RuleLine } from '../../lustre/nrs-tbf-rule.ts'
 import { heldWith, MDS_SCOPES, rpcOf, type MdsService } from './operations.ts'
 import type { Remarks } from './remarks.ts'
 import { opcodePolicy } from './service-rules.ts'
 import type { JobShare } from './shares.ts'
 import { isOf, type MdsServer, type ServicePlace, servicePlaces, type Spot, spotsOf } from './spots.ts'
 
-/** A rule that is wanted, and what it is for. */
+// Split of one rate over the places that use it.
+
+/** One opcode of one service of one server. */
+export interface Place {
+  /** Recent use, op/s. */
+  readonly used: number
+  /** True if it ran at its limit: it may then want more than it used. */
+  readonly isAtLimit: boolean
+  /** Upper bound of its share, op/s; Infinity for none. */
+  readonly cap: number
+  /** Minimum part of the rate that stays reserved for it, 0..1. */
+  readonly leastPart: number
+}
+
+/**
+ * Splits a rate by observed use, as `share = rate · use / sum(use)` (spec/padll 5, split `usage`), none above its cap.
+ *
+ * Two bounds keep a place from starving: one that did nothing keeps its least part, and one that ran at its limit
+ * counts with at least a quarter of an equal share, because its real demand is not known. Source: spec/padll 5 [R]; the
+ * bounds are Sluice's: the sheet's `max(1, use)` alone would start a place at 1 op/s and let it only double each cycle.
+ *
+ * @param rate  op/s, >= 0.
+ * @returns     op/s, one a place; the sum is the rate, or the sum of the caps where that is less.
+ */
+export function cutByUse(rate: number, places: readonly Place[]): number[] {
+  const fair = rate / Math.max(1, places.length)
+  const weights = places.map((p) => Math.max(p.used, p.isAtLimit ? fair / 4 : 0, p.leastPart * rate, 1e-9))
+  const shares = places.map(() => 0)
+  let open = places.map((_, i) => i)
+  let left = rate
+  // A place that reaches its cap leaves the rest to the others.
+  while (open.length > 0 && left > 0) {
+    const sum = open.reduce((n, i) => n + weights[i]!, 0)
+    const full = open.filter((i) => (left * weights[i]!) / sum >= places[i]!.cap)
+    if (full.length === 0) {
+      for (const i of open) shares[i] = (left * weights[i]!) / sum
+      break
+    }
+    for (const i of full) {
+      shares[i] = places[i]!.cap
+      left -= places[i]!.cap
+    }
+    open = open.filter((i) => !full.includes(i))
+  }
+  return shares
+}
+
+/** Place with the number of classes that each get the rule's rate. */
+interface RatedPlace {
+  /** op/s, from `cutByUse`. */
+  readonly share: number
+  /** CPTs; clients if a class is one job on one client; and several opcodes of one rule. >= 1. */
+  readonly classes: number
+  /** Upper bound of all its classes together, op/s; Infinity for none. */
+  readonly cap: number
+}
+
+/**
+ * Rounds shares to whole rates of rules: a rule's rate applies to each of its classes, so `rate * classes <= share`.
+ * The rounding remainder goes to the places that lost most by it. No rule is below the least rate: where this exceeds a
+ * share, the largest rates are reduced.
+ *
+ * @param most   largest rate that the server takes, RPC/s.
+ * @param least  least rate of a rule, RPC/s, whole, >= 1.
+ * @returns      RPC/s per class, whole, >= least; `sum(rate * classes) <= sum(share)` unless the least rates alone are more.
+ */
+export function wholeRates(places: readonly RatedPlace[], most: number, least = 1): number[] {
+  const rates = places.map((p) => Math.min(most, Math.max(least, Math.floor(p.share / p.classes + 1e-9))))
+  const sum = places.reduce((n, p) => n + p.share, 0) + 1e-6
+  let left = sum - places.reduce((n, p, i) => n + rates[i]! * p.classes, 0)
+  while (left < 0) {
+    const i = largest(places, (p, k) => (rates[k]! > least ? rates[k]! * p.classes : -1))
+    if (i === undefined) return rates
+    const { classes } = places[i]!
+    const step = Math.min(rates[i]! - least, Math.max(1, Math.ceil(-left / classes / places.length)))
+    rates[i] = rates[i]! - step
+    left += step * classes
+  }
+  for (let n = 0; n < places.length; n++) {
+    const canGrow = (p: RatedPlace, k: number): boolean =>
+      rates[k]! < most && p.classes <= left && (rates[k]! + 1) * p.classes <= p.cap
+    const i = largest(places, (p, k) => (canGrow(p, k) ? Math.max(0, p.share - rates[k]! * p.classes) : -1))
+    if (i === undefined) break
+    rates[i] = rates[i]! + 1
+    left -= places[i]!.classes
+  }
+  return rates
+}
+
+/** Returns the index of the largest non-negative value; the first of equals. */
+function largest(places: readonly RatedPlace[], value: (place: RatedPlace, i: number) => number): number | undefined {
+  let at: number | undefined
+  let best = -1
+  places.forEach((p, i) => {
+    const v = value(p, i)
+    if (v > best) [best, at] = [v, i]
+  })
+  return at
+}
+
+// Foreign rules that were started after Sluice's precede them: the first match takes an RPC.
+
+interface Wanted {
+  readonly host: string
+  readonly service: MdsService
+  readonly name: string
+  readonly job: string
+  readonly opcodes: readonly string[]
+}
+
+/** Returns a function that finds a foreign rule which takes, or may take, RPCs of an existing Sluice rule. */
+function foreignBefore(places: readonly ServicePlace[]): (wanted: Wanted) => string | undefined {
+  const binders = new Map<string, { readonly binder: Binder<RuleLine>; readonly names: ReadonlySet<string> }>()
+  for (const { server, service } of places) {
+    const reading = { ...server.services[service], profile: server.profile }
+    const type = typeOn(reading, 'reg')
+    if (!type) continue
+    const head = headOf(writtenRules(reading), 'reg', 0)
+    if (head.every((r) => isControllerRule(r.name) || r.name === 'default')) continue
+    const names = new Set(head.map((r) => r.name))
+    binders.set(`${server.host}\u0000${service}`, { binder: new Binder(head, type), names })
+  }
+  return ({ host, service, name, job, opcodes }) => {
+    const of = binders.get(`${host}\u0000${service}`)
+    if (!of?.names.has(name)) return undefined
+    const requests = opcodes.length > 0 ? opcodes.map((opcode) => ({ jobId: job, opcode })) : [{ jobId: job }]
+    for (const request of requests) {
+      const { sure, may } = of.binder.bind(request)
+      const other = [...may, ...(sure ? [sure] : [])].find((r) => r.name !== name)
+      if (other) return other.name
+    }
+    return undefined
+  }
+}
+
+/** A wanted rule and its purpose. */
 export interface CompiledRule extends DesiredRule {
   readonly host: string
   readonly service: MdsService
   readonly job: string
-  /** Scopes of the policies that it serves, narrowest first. */
+  /** Scopes of its policies, narrowest first. */
   readonly scopes: readonly Scope[]
-  /** Empty: every opcode of the service. */
+  /** Empty for every opcode of the service. */
   readonly opcodes: readonly string[]
-  /** Operations that those carry, in words. */
+  /** Names of the operations that these carry. */
   readonly operations: string
-  /** op/s that its rate comes to over all its classes. */
+  /** Sum of its rate over all classes, op/s. */
   readonly limit: number
-  /** op/s that it let through of late, and whether it held its job back. */
+  /** Recent rate, op/s, and whether the rule held its job back. */
   readonly used: number
   readonly isAtLimit: boolean
 }
 
 export interface CompileInput {
   readonly servers: readonly MdsServer[]
-  /** Jobs with a rate, in the order in which they are to have rules. */
+  /** Jobs with a rate, in the order of their rules. */
   readonly shares: readonly JobShare[]
-  /** NIDs that a job sends from; undefined where nobody tells. */
+  /** NIDs that a job sends from; undefined if unknown. */
   readonly clientsOf: (job: string) => number | undefined
-  /** Whether rates that differ little from those in force are left alone. */
+  /** Set to keep rates in force that differ little. */
   readonly isSteady: boolean
   /** Least rate, largest step and number of rules. */
   readonly fences: Pick<Fences, 'floorRate' | 'fall' | 'rise' | 'rulesMax'>
-  /** Whether a job is never limited. */
+  /** True for jobs that are never limited. */
   readonly isExempt: (job: string) => boolean
 }
 
 /**
- * Rate of the rules of a job that is not there, RPC/s. At 1 a class would wait a whole second for its first RPC while others
- * are busy (its deadline is 1/R away, spec/lustre 2.3); this is a few operations until the cycle that they start.
+ * Rule rate of an absent job, RPC/s. At 1 a class would wait a whole second for its first RPC while others are busy
+ * (its deadline is 1/R away, spec/lustre 2.3); this admits a few operations until the cycle that they trigger.
  */
 const ABSENT_RATE = 10
 
-/** A change within this part of the rate in force is not worth a fresh bucket for every class (measured B1). */
+/** Relative change of a rate that is too small to be worth a fresh bucket for every class (measured B1). */
 const DEADBAND = 0.05
 
 export function compileRules(input: CompileInput, remarks: Remarks): CompiledRule[] {
@@ -74,19 +211,16 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
   for (const [job, shares] of byJob(input.shares)) {
     const lines = [...new Set(shares.flatMap((s) => s.lines))]
     if (!isMatchable(job)) {
-      remarks.say(
-        lines,
-        `no rule can name ${job}: its id is too long or holds characters that rules have no quoting for`,
-      )
+      remarks.say(lines, `no rule can name ${job}: its id is too long or contains characters that rules cannot quote`)
       continue
     }
     if (input.isExempt(job)) {
-      remarks.say(lines, `${job} is not held: it is root's, or its id does not exclude that`)
+      remarks.say(lines, `${job} is not limited: it is root's, or its id does not exclude that`)
       continue
     }
     const isFull = input.servers.every(({ host }) => (count.get(host) ?? 0) >= rulesMax)
     if (isFull && input.servers.length > 0) {
-      remarks.say(lines, `${job} is not held: a server takes ${rulesMax} rules of Sluice`)
+      remarks.say(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`)
       continue
     }
     const spots = spotsOfJob(job, shares, places, input, remarks)
@@ -94,7 +228,7 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
     for (const rule of rules) {
       const n = (count.get(rule.host) ?? 0) + 1
       if (n > rulesMax) {
-        remarks.say(lines, `${job} is not held: a server takes ${rulesMax} rules of Sluice`, rule.host)
+        remarks.say(lines, `${job} is not limited: a server takes ${rulesMax} rules of Sluice`, rule.host)
         continue
       }
       count.set(rule.host, n)
@@ -102,7 +236,7 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
       if (other !== undefined) {
         remarks.say(
           lines,
-          `rule ${other} stands before ours and takes RPCs of ${job}`,
+          `rule ${other} precedes Sluice's and takes RPCs of ${job}`,
           `${rule.service} of ${rule.host}`,
         )
       }
@@ -113,7 +247,7 @@ export function compileRules(input: CompileInput, remarks: Remarks): CompiledRul
   return out
 }
 
-/** What is to be limited, each job once, narrow scopes before those that contain them. */
+/** Shares by job, narrow scopes before those that contain them. */
 function byJob(shares: readonly JobShare[]): Map<string, JobShare[]> {
   const jobs = new Map<string, JobShare[]>()
   for (const s of shares) {
@@ -128,7 +262,7 @@ function byJob(shares: readonly JobShare[]): Map<string, JobShare[]> {
   return jobs
 }
 
-/** Every spot of the job that one of its limits has to hold; says where there is none. */
+/** Returns every spot of the job that one of its limits covers; reports limits without one. */
 function spotsOfJob(
   job: string,
   shares: readonly JobShare[],
@@ -145,10 +279,14 @@ function spotsOfJob(
       const where = `${service} of ${server.host}`
       const found = spotsOf(place, job, clientsOf(job))
       if (typeof found === 'string') {
-        remarks.say(lines, `${scope} of ${job} is not held: ${found}`, where)
+        remarks.say(lines, `${scope} of ${job} is not limited: ${found}`, where)
       } else if (!isWhole && support.kind === 'rules' && !support.hasOpcode) {
         const needed = opcodePolicy(server.profile)
-        remarks.say(lines, `${scope} of ${job} is not held: only rules with opcodes can, which need ${needed}`, where)
+        remarks.say(
+          lines,
+          `${scope} of ${job} is not limited: only rules with opcodes can do so, which need ${needed}`,
+          where,
+        )
       } else {
         for (const spot of found) if (isOf(spot, scope)) spots.set(`${where}\u0000${spot.name}`, spot)
       }
@@ -170,7 +308,7 @@ function compileJob(
     of.reduce((n, s) => n + rate(s) * s.classes, 0)
   const limits = shares.map(({ scope, allocated, lines }) => {
     const mine = spots.filter((s) => isOf(s, scope))
-    // What stands on servers that cannot be changed now is spent already.
+    // Rates on servers that cannot be changed now are already spent.
     const held = total(
       mine.filter((s) => s.isHeld),
       (s) => s.present ?? 0,
@@ -204,7 +342,7 @@ function compileJob(
     })
     const least = total(free, () => fences.floorRate)
     if (least > rate + 1e-6 && free.length > 0) {
-      const text = `${scope} of ${job} cannot be held at ${figure(allocated)} op/s: its rules cannot go below ${least}, ${fences.floorRate} RPC/s for each class`
+      const text = `${scope} of ${job} cannot be limited to ${figure(allocated)} op/s: its rules cannot go below ${least}, ${fences.floorRate} RPC/s for each class`
       remarks.say(lines, text)
     }
     sayShared(job, scope, lines, free, remarks)
@@ -219,7 +357,13 @@ function compileJob(
     if (rate > wanted) isSlowed = true
     return [
       {
-        ...{ host: s.host, service: s.service, name: s.name, conditions: s.conditions, rate, job, opcodes: s.opcodes },
+        host: s.host,
+        service: s.service,
+        name: s.name,
+        conditions: s.conditions,
+        rate,
+        job,
+        opcodes: s.opcodes,
         scopes: shares.filter(({ scope }) => isOf(s, scope)).map(({ scope }) => scope),
         operations: operationsOf(s),
         limit: rate * s.classes,
@@ -240,8 +384,8 @@ function compileJob(
 }
 
 /**
- * Rates with those in force kept where the difference is small: all of them where every limit still holds, else only those
- * that would be raised.
+ * Keeps rates in force where the difference is small: all of them if every limit still holds, else only those that
+ * would rise.
  */
 function settle(
   rates: ReadonlyMap<Spot, number>,
@@ -262,15 +406,15 @@ function operationsOf({ opcodes, service }: Spot): string {
   return opcodes.flatMap((o) => rpcOf(o)?.carries ?? []).join(', ')
 }
 
-/** Operations that travel with the ones that a policy is about. */
+/** Reports operations that share RPCs with those of a policy. */
 function sayShared(job: string, scope: Scope, lines: readonly number[], free: readonly Spot[], remarks: Remarks): void {
   const others = heldWith(scope)
   if (others.length === 0 || !free.some((s) => s.opcodes.length > 0)) return
   const by = MDS_SCOPES[scope].opcodes.join(' and ')
-  remarks.say(lines, `${scope} of ${job} travels as ${by}, which also holds ${others.join(', ')}`)
+  remarks.say(lines, `${scope} of ${job} is sent as ${by}, which also limits ${others.join(', ')}`)
 }
 
-/** Several policies on the same RPCs: the smaller rate holds all of them. */
+/** Reports policies on the same RPCs: the smaller rate applies to all of them. */
 function saySmaller(job: string, shares: readonly JobShare[], spots: readonly Spot[], remarks: Remarks): void {
   const opcodes = new Set(spots.flatMap((s) => s.opcodes))
   for (const opcode of opcodes) {
@@ -281,19 +425,19 @@ function saySmaller(job: string, shares: readonly JobShare[], spots: readonly Sp
     const lines = [...new Set(mine.flatMap((s) => s.lines))]
     remarks.say(
       lines,
-      `${names} of ${job} share ${opcode}: the smallest rate, ${figure(least)} op/s, holds them together`,
+      `${names} of ${job} share ${opcode}: the smallest rate, ${figure(least)} op/s, applies to all of them together`,
     )
   }
 }
 
-/** Every CPT takes the whole rate of a rule, so rules carry a part of it. */
+/** Reports that every CPT has the whole rate of a rule, so rules carry a part of it. */
 function sayCpts(rules: readonly CompiledRule[], places: readonly ServicePlace[], remarks: Remarks): void {
   const hosts = new Set(rules.map((r) => r.host))
   for (const { server, support } of places) {
     if (support.kind === 'none' || support.isPerClient || support.cpts === 1 || !hosts.has(server.host)) continue
     remarks.say(
       [0],
-      `rules carry 1/${support.cpts} of a rate, because each of ${support.cpts} CPTs takes it; a job whose clients all sit on one gets no more`,
+      `rules carry 1/${support.cpts} of a rate, because each of ${support.cpts} CPTs applies it; a job with all its clients on one CPT gets no more`,
       server.host,
     )
   }
@@ -301,7 +445,7 @@ function sayCpts(rules: readonly CompiledRule[], places: readonly ServicePlace[]
 
 const figure = (n: number): string => String(Math.round(n * 10) / 10)
 
-/** The rules of one service of one server, as a plan takes them. */
+/** Rules of one service of one server in the form that a plan takes. */
 export const desiredOn = (rules: readonly CompiledRule[], host: string, service: MdsService): DesiredRule[] =>
   rules
     .filter((r) => r.host === host && r.service === service)

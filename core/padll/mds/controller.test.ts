@@ -9,17 +9,23 @@ import type { PolicyInForce } from './shares.ts'
 import type { MdsServer } from './spots.ts'
 
 const DEFAULT = { queue: 'reg', cpt: 0, name: 'default', conditions: '*', rate: 10_000, ref: 0 } as const
-/** One server under tbf jobid, and what each job opened there in a second. */
+/** One server under tbf jobid, and the opens of each job in a second. */
 const server = (opens: Record<string, number> | undefined, host = 'mds01'): MdsServer => {
   const reading = { tbf: { reg: 'jobid', hp: 'jobid' }, rules: [DEFAULT] }
   const jobs = opens && new Map(Object.entries(opens).map(([job, n]) => [job, new Map([['open', n]])]))
   return { host, profile: profile('dev'), services: { mdt: reading, mdt_readpage: reading }, jobs, spanS: 1 }
 }
 const policy = (line: number, kind: PolicyInForce['kind'], job: string, value: number): PolicyInForce => ({
-  ...{ line, kind, job, value, scope: 'meta_op' },
+  line,
+  kind,
+  job,
+  value,
+  scope: 'meta_op',
 })
 const settings = (algorithm: Algorithm, limit?: number, more: { epsilon?: number; slots?: number } = {}) => ({
-  ...{ algorithm, epsilon: more.epsilon ?? 0.25, slots: more.slots ?? null },
+  algorithm,
+  epsilon: more.epsilon ?? 0.25,
+  slots: more.slots ?? null,
   limits: new Map<Scope, number>(limit === undefined ? [] : [['meta_op', limit]]),
 })
 const controller = (...args: Parameters<typeof settings>): MetadataController =>
@@ -36,7 +42,7 @@ describe('what jobs are given', () => {
     const c = controller('psfa', 900)
     expect(rates(c, 1, [server({ a: 300, b: 400, c: 200 })]).of).toEqual({ a: 300, b: 400, c: 200 })
     const { of } = rates(c, 2, [server({ a: 300, b: 400, c: 0 })])
-    // c claims usage + (demand - usage) * epsilon of its demand; a and b share what that leaves by what they used.
+    // c claims usage + (demand - usage) * epsilon of its demand; a and b share the rest by their usage.
     expect(of['c']).toBeGreaterThan(50)
     expect(of['c']).toBeLessThan(52)
     expect(of['a']! + of['b']! + of['c']!).toBeCloseTo(900)
@@ -61,7 +67,7 @@ describe('what jobs are given', () => {
     })
   })
 
-  it('a system limit that no policy shares is said to hold nobody', () => {
+  it('a system limit that no policy shares is reported to apply to no job', () => {
     const { decision } = rates(controller('psfa', 900), 1, [server({ a: 9 })], [])
     expect([decision.rules, decision.unexpressed.map((u) => u.line)]).toEqual([[], [0]])
   })
@@ -76,13 +82,14 @@ describe('what jobs are given', () => {
 
   it('a server that is not measured counts as it was last, and nothing is said to be measured', () => {
     const c = controller('psfa', 900)
-    const [m1, m2] = [server({ a: 100, b: 400, c: 200 }), server({ a: 200 }, 'mds02')]
+    const m1 = server({ a: 100, b: 400, c: 200 })
+    const m2 = server({ a: 200 }, 'mds02')
     rates(c, 1, [m1, m2])
     const whole = rates(c, 2, [m1, m2]).of
     const partly = rates(c, 3, [m1, server(undefined, 'mds02')])
     expect(partly.of).toEqual(whole)
     expect(partly.decision.shares.map((s) => s.measured)).toEqual([null, null, null])
-    // Gone for good, it counts no more.
+    // Idle for longer than IDLE_NS, it no longer counts.
     expect(rates(c, 4, [m1]).of['a']).toBeLessThan(whole['a']!)
   })
 

@@ -1,9 +1,9 @@
 /**
- * PADLL's global controller over metadata servers: counters of job_stats in, TBF rules out. A pure step without a clock or
- * I/O; who reads the servers and writes to them is no part of it.
+ * PADLL's global controller over metadata servers: job_stats counters in, TBF rules out. A pure step without a clock or
+ * I/O; servers are read and written elsewhere.
  *
- * Source: spec/padll 5 and 6. Deviations: jobs are there while they do operations, since servers know no stages; what a job
- * asked for is not known, only what it got, so nothing here depends on it.
+ * Source: spec/padll 5 and 6. Deviations: a job is present while it does operations, since servers know no stages; only
+ * served operations are known, not requested ones, so nothing here depends on demand.
  */
 import type { Failure } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
@@ -15,21 +15,21 @@ import { Remarks } from './remarks.ts'
 import { type ControlSettings, type JobShare, type PolicyInForce, sharesOf, type UnexpressedLine } from './shares.ts'
 import type { MdsServer } from './spots.ts'
 
-/** A job that did no operation for so long holds no share any more. */
+/** Idle time after which a job holds no share. */
 export const IDLE_NS = 10 * NS_PER_S
 
 export interface MetadataObservation {
   readonly servers: readonly MdsServer[]
   readonly policies: readonly PolicyInForce[]
-  /** NIDs that a job sends from; undefined where nobody tells. */
+  /** NIDs that a job sends from; undefined if unknown. */
   readonly clientsOf: (job: string) => number | undefined
-  /** Whether a job is never limited: root's and the system's. */
+  /** True for jobs that are never limited: root's and the system's. */
   readonly isExempt: (job: string) => boolean
 }
 
-/** A share with what was measured of it. */
+/** A share with its measured rate. */
 export interface MeasuredShare extends JobShare {
-  /** op/s of all servers; null where one was not measured, or the job is new. */
+  /** Sum of all servers, op/s; null if one was not measured, or the job is new. */
   readonly measured: number | null
   readonly isActive: boolean
 }
@@ -37,12 +37,12 @@ export interface MeasuredShare extends JobShare {
 export interface MetadataDecision {
   readonly atNs: number
   readonly shares: readonly MeasuredShare[]
-  /** Every rule that is wanted on the servers observed; those of servers without counts as they stand. */
+  /** All wanted rules on the observed servers; rules on servers without counts stay unchanged. */
   readonly rules: readonly CompiledRule[]
   readonly unexpressed: readonly UnexpressedLine[]
-  /** Why the rates of the cycle before were kept. */
+  /** Reasons for keeping the previous rates. */
   readonly failures: readonly Failure[]
-  /** Jobs that policies name and that began, or were not seen for `IDLE_NS`. */
+  /** Jobs named by policies that started, or were not seen for `IDLE_NS`. */
   readonly joined: readonly string[]
   readonly left: readonly string[]
 }
@@ -54,13 +54,13 @@ interface Counted {
 
 export class MetadataController {
   #settings: ControlSettings
-  /** The newest counts of each server. */
+  /** Latest counts of each server. */
   readonly #counted = new Map<string, Counted>()
-  /** When each job last did an operation. */
+  /** Time of each job's last operation. */
   readonly #seen = new Map<string, number>()
   readonly #present = new Set<string>()
   #shares: readonly JobShare[] = []
-  /** What the rates of the last cycle were computed for: while it stands, small differences are not written. */
+  /** Inputs of the last cycle's rates: while they stay the same, small differences are not written. */
   #asked = ''
 
   readonly #fences: Fences
@@ -74,7 +74,7 @@ export class MetadataController {
     this.#settings = settings
   }
 
-  /** Whether a job is there. */
+  /** True for a present job. */
   isActive(job: string): boolean {
     return this.#present.has(job)
   }
@@ -124,7 +124,7 @@ export class MetadataController {
     return { joined, left }
   }
 
-  /** op/s on all servers; a server that is not measured now as it was last. */
+  /** Sums the rate of all servers, op/s; a server without a new measurement counts with its last. */
   #usage(job: string, scope: Scope): number {
     let sum = 0
     for (const { jobs, spanS } of this.#counted.values()) {

@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutByUse, wholeRates, type Place } from './cut.ts'
+import { cutByUse, wholeRates, type Place } from './compile.ts'
 
 const place = (used: number, more: Partial<Place> = {}): Place => ({
-  ...{ used, isAtLimit: false, cap: Infinity, leastPart: 0.01 },
+  used,
+  isAtLimit: false,
+  cap: Infinity,
+  leastPart: 0.01,
   ...more,
 })
 const sum = (values: readonly number[]): number => values.reduce((n, v) => n + v, 0)
 
 describe('one rate over several places', () => {
-  it('goes where it was spent', () => {
+  it('follows observed use', () => {
     expect(cutByUse(100, [place(30), place(10)])).toEqual([75, 25])
     expect(cutByUse(100, [place(0), place(0)])).toEqual([50, 50])
   })
@@ -22,7 +25,7 @@ describe('one rate over several places', () => {
 
   it('a place at its limit grows against one that is not', () => {
     let shares = [90, 10]
-    // The first wants 30 op/s, the second 100; only what they get is seen.
+    // The first wants 30 op/s, the second 100; only served operations are seen.
     for (let i = 0; i < 12; i++) {
       const used = [Math.min(30, shares[0]!), Math.min(100, shares[1]!)]
       shares = cutByUse(
@@ -34,7 +37,7 @@ describe('one rate over several places', () => {
     expect(shares[1]).toBeGreaterThan(65)
   })
 
-  it('what a cap leaves goes to the others; nothing is above its cap', () => {
+  it('the rest of a capped place goes to the others; no place exceeds its cap', () => {
     expect(cutByUse(100, [place(50, { cap: 10 }), place(50)])).toEqual([10, 90])
     expect(cutByUse(100, [place(1, { cap: 10 }), place(1, { cap: 20 })])).toEqual([10, 20])
     expect(cutByUse(100, [])).toEqual([])
@@ -74,7 +77,7 @@ describe('one rate over several places', () => {
           const total = sum(rates.map((r, i) => r * classes[i]!))
           const least = sum(rated.map((p) => p.classes))
           expect(total).toBeLessThanOrEqual(Math.max(sum(shares), least) + 1e-3)
-          // What is lost to rounding is less than the largest step there is.
+          // The rounding loss is less than the largest step.
           if (sum(shares) > 2 * least && of.every((p) => p.cap === Infinity)) {
             expect(total).toBeGreaterThan(sum(shares) - Math.max(...rated.map((p) => p.classes)))
           }

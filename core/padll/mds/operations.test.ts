@@ -22,7 +22,7 @@ describe('operations on a metadata server', () => {
     }
     const mixed = counts({ open: 10, mknod: 4, rename: 3, samedir_rename: 3, parallel_rename_file: 2, close: 10 })
     expect(countOfScope(mixed, 'meta_op')).toBe(23)
-    // Special files are made without an open.
+    // Special files are created without an open.
     expect(countOfScope(counts({ open: 2, mknod: 5 }), 'mknod')).toBe(3)
     expect(countOfScope(counts({ read: 9, write_bytes: 9, open: 1 }), 'meta_op')).toBe(1)
   })
@@ -31,7 +31,7 @@ describe('operations on a metadata server', () => {
     for (const { opcode } of MDS_RPCS) expect(RPC_OPCODES.get(opcode)).toBeLessThan(UNSAFE_OPCODE)
   })
 
-  it('every word of a policy says what is held, or why nothing is', () => {
+  it('every scope of a policy is limited, or has the reason why not', () => {
     const words = [...Object.keys(OPERATION_TYPES), ...Object.keys(OPERATION_CONTEXTS)].filter(isScope)
     for (const scope of words) {
       const { opcodes, not } = MDS_SCOPES[scope]

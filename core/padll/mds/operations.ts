@@ -1,30 +1,31 @@
 /**
- * Which operations of PADLL's rules travel as which RPC, to which service of an MDS, and which counters of job_stats count
- * them. A TBF rule sees the RPC, not the call: operations that share an opcode share a bucket.
+ * Mapping of PADLL's operations to RPCs, MDS services and job_stats counters. A TBF rule sees the RPC, not the call:
+ * operations that share an opcode share a bucket.
  *
- * Source: measured B5 and part 2, 9: open and create are `ldlm_enqueue`, close runs on `mdt_readpage`, `mds_reint` is mkdir,
- * unlink, rename and setattr and not create; the counters and rows that the same runs moved: stat is `ldlm_enqueue`, rmdir
- * `mds_reint`, readdir and getxattr go to `mdt_readpage`, statfs and sync are RPCs of their own on `mdt`. Not measured, from
- * the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod, setxattr and migrate as `mds_reint`, listxattr as `mds_getxattr`.
+ * Source: measured B5 and part 2, 9: open and create are `ldlm_enqueue`, close runs on `mdt_readpage`, `mds_reint` is
+ * mkdir, unlink, rename and setattr and not create; the counters and rows that changed in the same runs: stat is
+ * `ldlm_enqueue`, rmdir `mds_reint`, readdir and getxattr go to `mdt_readpage`, statfs and sync are RPCs of their own
+ * on `mdt`. Not measured, from the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod, setxattr and migrate as
+ * `mds_reint`, listxattr as `mds_getxattr`.
  */
 import type { Scope } from '../vocabulary.ts'
 
 export const MDS_SERVICES = ['mdt', 'mdt_readpage'] as const
 export type MdsService = (typeof MDS_SERVICES)[number]
 
-/** What a job did, by counter of job_stats. */
+/** Operations of a job, by counter of job_stats. */
 export type OpCounts = ReadonlyMap<string, number>
 
 export interface MdsRpc {
   readonly opcode: string
   readonly service: MdsService
-  /** Operations that it carries, in words. */
+  /** Names of the operations that it carries. */
   readonly carries: readonly string[]
-  /** Counters that each count one such RPC; empty where none tells. */
+  /** Counters that each count one such RPC; empty if none does. */
   readonly counters: readonly string[]
 }
 
-/** The RPCs of metadata operations. */
+/** RPCs of metadata operations. */
 export const MDS_RPCS: readonly MdsRpc[] = [
   { opcode: 'ldlm_enqueue', service: 'mdt', carries: ['open', 'create', 'stat'], counters: ['open', 'getattr'] },
   {
@@ -35,7 +36,7 @@ export const MDS_RPCS: readonly MdsRpc[] = [
   },
   { opcode: 'mds_statfs', service: 'mdt', carries: ['statfs'], counters: ['statfs'] },
   { opcode: 'mds_sync', service: 'mdt', carries: ['sync'], counters: ['sync'] },
-  // Attributes asked for without a lock: rare, and counted as getattr like those that come with one.
+  // Attributes read without a lock: rare, and counted as getattr like those that come with one.
   { opcode: 'mds_getattr', service: 'mdt', carries: ['stat without a lock'], counters: [] },
   { opcode: 'mds_getattr_lock', service: 'mdt', carries: ['stat by name'], counters: [] },
   { opcode: 'mds_close', service: 'mdt_readpage', carries: ['close'], counters: ['close'] },
@@ -47,59 +48,83 @@ const BY_OPCODE: ReadonlyMap<string, MdsRpc> = new Map(MDS_RPCS.map((r) => [r.op
 export const rpcOf = (opcode: string): MdsRpc | undefined => BY_OPCODE.get(opcode)
 
 /**
- * The counters of a job with every RPC counted once. A create counts as open and as mknod: so many mknod as there were opens
- * are taken to be creates. The counters that only say of what kind a rename was are no operations of their own.
+ * Returns a counter of a job with every RPC counted once. A create counts as open and as mknod: as many mknod as there
+ * were opens are taken for creates. Counters of a rename's kind are not operations of their own.
  */
 function once(ops: OpCounts, counter: string): number {
   const n = ops.get(counter) ?? 0
   return counter === 'mknod' ? Math.max(0, n - (ops.get('open') ?? 0)) : n
 }
 
-/** RPCs of one opcode behind the counters. */
+/** RPCs of one opcode by the counters. */
 export const countOfRpc = (ops: OpCounts, rpc: MdsRpc): number => rpc.counters.reduce((n, c) => n + once(ops, c), 0)
 
-/** What a scope is on an MDS. */
+/** Representation of a scope on an MDS. */
 export interface MdsScope {
-  /** RPCs that have to be held to hold it; empty: none can be. */
+  /** Opcodes to limit for the scope; empty if it cannot be limited. */
   readonly opcodes: readonly string[]
-  /** Counters that measure it; of `all`, every metadata operation. */
+  /** Counters that measure it; `all` for every metadata operation. */
   readonly counters: readonly string[] | 'all'
-  /** Whether the scope is every metadata operation: then a rule may do without opcodes. */
+  /** True if the scope covers every metadata operation: a rule then needs no opcodes. */
   readonly isWhole: boolean
-  /** What of it no rule holds, in words. */
+  /** Operations of the scope that no rule limits, for display. */
   readonly not: string
 }
 
 const one = (opcode: string, counter: string, not = ''): MdsScope => ({
-  ...{ opcodes: [opcode], counters: [counter], isWhole: false, not },
+  opcodes: [opcode],
+  counters: [counter],
+  isWhole: false,
+  not,
 })
 const none = (not: string): MdsScope => ({ opcodes: [], counters: [], isWhole: false, not })
 const whole = (not: string): MdsScope => ({
-  ...{ opcodes: MDS_RPCS.map((r) => r.opcode), counters: 'all', isWhole: true, not },
+  opcodes: MDS_RPCS.map((r) => r.opcode),
+  counters: 'all',
+  isWhole: true,
+  not,
 })
 
-const DATA = none('data travels to OSTs; rules of an MDS do not see it')
-const MAPPED = none('it is no RPC')
+const DATA = none('data goes to OSTs and is not visible to rules of an MDS')
+const MAPPED = none('it is not an RPC')
 const INSIDE = none('this class exists only inside a stage; no RPC carries it')
 
-/** Every scope of PADLL's rules. */
+/** MDS representation of every scope of PADLL's rules. */
 export const MDS_SCOPES: Readonly<Record<Scope, MdsScope>> = {
-  ...{ read: DATA, write: DATA, pread: DATA, pwrite: DATA, pread64: DATA, pwrite64: DATA, data: DATA, data_op: DATA },
-  ...{ mmap: MAPPED, munmap: MAPPED },
-  ...{ open: one('ldlm_enqueue', 'open'), fopen: one('ldlm_enqueue', 'open'), fopen64: one('ldlm_enqueue', 'open') },
-  ...{ close: one('mds_close', 'close'), fclose: one('mds_close', 'close') },
-  ...{ statfs: one('mds_statfs', 'statfs'), fstatfs: one('mds_statfs', 'statfs') },
-  ...{ statfs64: one('mds_statfs', 'statfs'), fstatfs64: one('mds_statfs', 'statfs') },
+  read: DATA,
+  write: DATA,
+  pread: DATA,
+  pwrite: DATA,
+  pread64: DATA,
+  pwrite64: DATA,
+  data: DATA,
+  data_op: DATA,
+  mmap: MAPPED,
+  munmap: MAPPED,
+  open: one('ldlm_enqueue', 'open'),
+  fopen: one('ldlm_enqueue', 'open'),
+  fopen64: one('ldlm_enqueue', 'open'),
+  close: one('mds_close', 'close'),
+  fclose: one('mds_close', 'close'),
+  statfs: one('mds_statfs', 'statfs'),
+  fstatfs: one('mds_statfs', 'statfs'),
+  statfs64: one('mds_statfs', 'statfs'),
+  fstatfs64: one('mds_statfs', 'statfs'),
   sync: one('mds_sync', 'sync'),
-  ...{ unlink: one('mds_reint', 'unlink'), rename: one('mds_reint', 'rename'), mkdir: one('mds_reint', 'mkdir') },
-  ...{ rmdir: one('mds_reint', 'rmdir'), mknod: one('mds_reint', 'mknod'), setxattr: one('mds_reint', 'setxattr') },
-  ...{ getxattr: one('mds_getxattr', 'getxattr'), listxattr: one('mds_getxattr', 'getxattr') },
+  unlink: one('mds_reint', 'unlink'),
+  rename: one('mds_reint', 'rename'),
+  mkdir: one('mds_reint', 'mkdir'),
+  rmdir: one('mds_reint', 'rmdir'),
+  mknod: one('mds_reint', 'mknod'),
+  setxattr: one('mds_reint', 'setxattr'),
+  getxattr: one('mds_getxattr', 'getxattr'),
+  listxattr: one('mds_getxattr', 'getxattr'),
   meta_op: whole(''),
   metadata: whole(''),
-  total: whole('its data part travels to OSTs; rules of an MDS do not see it'),
+  total: whole('its data part goes to OSTs and is not visible to rules of an MDS'),
   dir_op: { opcodes: ['mds_reint'], counters: ['mkdir', 'mknod', 'rmdir'], isWhole: false, not: '' },
-  ext_attr_op: one('mds_getxattr', 'getxattr', 'setxattr has no opcode of its own (mds_reint) and is not held'),
-  file_mod_op: none('no operation is of this class'),
+  ext_attr_op: one('mds_getxattr', 'getxattr', 'setxattr has no opcode of its own (mds_reint) and is not limited'),
+  file_mod_op: none('the class contains no operation'),
   foreground: INSIDE,
   background: INSIDE,
   high_priority: INSIDE,
@@ -107,7 +132,7 @@ export const MDS_SCOPES: Readonly<Record<Scope, MdsScope>> = {
   low_priority: INSIDE,
 }
 
-/** Metadata operations of a scope behind the counters of a job. */
+/** Sums the metadata operations of a scope in a job's counters. */
 export function countOfScope(ops: OpCounts, scope: Scope): number {
   const { counters } = MDS_SCOPES[scope]
   if (counters !== 'all') return counters.reduce((n, c) => n + once(ops, c), 0)
@@ -115,7 +140,8 @@ export function countOfScope(ops: OpCounts, scope: Scope): number {
 }
 
 /**
- * What else is held when the RPCs of a scope are: `stat` with `open`. Empty where the scope has its opcodes for itself.
+ * Operations outside the scope that its RPCs carry, too: `stat` with `open`. Empty if the scope has its opcodes to
+ * itself.
  */
 export function heldWith(scope: Scope): string[] {
   const { opcodes, isWhole } = MDS_SCOPES[scope]
@@ -124,7 +150,7 @@ export function heldWith(scope: Scope): string[] {
   return opcodes.flatMap((o) => rpcOf(o)?.carries ?? []).filter((word) => !own.has(word))
 }
 
-/** Scopes that are called otherwise than the operation they are. */
+/** Scopes whose operations have other names. */
 const SAME: Readonly<Partial<Record<Scope, readonly string[]>>> = {
   open: ['open', 'create'],
   fopen: ['open', 'create'],

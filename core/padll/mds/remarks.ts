@@ -1,5 +1,6 @@
 /**
- * What rules cannot do of policies, collected with the line of each policy. The same remark about several servers is one.
+ * Remarks on parts of policies that rules cannot express, with the lines of the policies. Equal remarks about several
+ * servers are merged.
  */
 import type { UnexpressedLine } from './shares.ts'
 
@@ -10,7 +11,7 @@ export class Remarks {
   readonly #places = new Map<string, { readonly line: number; readonly text: string; readonly hosts: Set<string> }>()
   #more = 0
 
-  /** @param lines  of the policies concerned; 0 for none. */
+  /** @param lines  lines of the policies concerned; 0 for none. */
   say(lines: readonly number[], text: string, host = ''): void {
     for (const line of lines) {
       const key = `${line}\u0000${text}`
@@ -26,7 +27,7 @@ export class Remarks {
     }
   }
 
-  /** By line; those of no policy last. */
+  /** Remarks by line; those of no policy last. */
   get lines(): UnexpressedLine[] {
     const all = [...this.#places.values()].map(({ line, text, hosts }) => ({
       line,

@@ -1,9 +1,9 @@
 /**
- * What rules one service of an MDS takes, and for how many classes each of their rates counts.
+ * Rule support of one MDS service, and the number of classes that each get a rule's rate.
  *
- * Source: spec/lustre 2.1, 2.5: a rate is for each class on each CPT, and a class is one distinct key of the fields of the
- * TBF type. Opcode conditions beside job ids need a type with both: `jobid+opcode` where types can be combined (2.17 and
- * later), generic `tbf` in every release; there the client is part of the key, too, and sits on one CPT.
+ * Source: spec/lustre 2.1, 2.5: a rate is for each class on each CPT, and a class is one distinct key of the fields of
+ * the TBF type. Opcode conditions beside job ids need a type with both: `jobid+opcode` where types can be combined
+ * (2.17 and later), generic `tbf` in every release; there the client is part of the key, too, and sits on one CPT.
  */
 import { typeOn } from '../../control/server-rules.ts'
 import type { Queue } from '../../lustre/nrs-policies.ts'
@@ -11,11 +11,11 @@ import type { RuleLine } from '../../lustre/nrs-tbf-rule.ts'
 import type { Profile } from '../../lustre/profile.ts'
 import { MDS_RPCS, type MdsRpc, type MdsService } from './operations.ts'
 
-/** One service as it was last read. */
+/** Last reading of one service. */
 export interface ServiceReading {
-  /** Argument of the TBF that runs on each queue: empty for generic; undefined where it does not run. */
+  /** Argument of the TBF that runs on each queue: empty for generic; undefined if TBF does not run. */
   readonly tbf: Readonly<Record<Queue, string | undefined>>
-  /** As printed, every queue and CPT. */
+  /** Rules as printed, of every queue and CPT. */
   readonly rules: readonly RuleLine[]
 }
 
@@ -23,19 +23,19 @@ export type RuleSupport =
   | { readonly kind: 'none'; readonly why: string }
   | {
       readonly kind: 'rules'
-      /** Whether rules can name opcodes; then every opcode of a job is a class of its own. */
+      /** True if rules can name opcodes; then every opcode of a job is a class of its own. */
       readonly hasOpcode: boolean
-      /** Whether every client of a job is a class of its own. */
+      /** True if every client of a job is a class of its own. */
       readonly isPerClient: boolean
       readonly cpts: number
       /** Largest rate, RPC/s. */
       readonly rateMax: number
     }
 
-/** The policy that lets rules name a job and an opcode on a release. */
+/** Returns the TBF policy that lets rules name a job and an opcode on a release. */
 export const opcodePolicy = ({ rules }: Profile): string => (rules.hasCombinations ? 'tbf jobid+opcode' : 'tbf')
 
-/** What rules a service takes now. */
+/** Returns the rules that a service takes now. */
 export function ruleSupport(reading: ServiceReading, profile: Profile): RuleSupport {
   const type = typeOn({ tbf: reading.tbf, profile }, 'reg')
   if (!type) return { kind: 'none', why: 'TBF does not run there' }
@@ -45,12 +45,15 @@ export function ruleSupport(reading: ServiceReading, profile: Profile): RuleSupp
   const cpts = reading.rules.reduce((n, r) => (r.queue === 'reg' ? Math.max(n, r.cpt + 1) : n), 1)
   const isPerClient = type.fields.includes('nid')
   return {
-    ...{ kind: 'rules', hasOpcode: type.fields.includes('opcode'), isPerClient },
-    ...{ cpts, rateMax: profile.rules.rateMax },
+    kind: 'rules',
+    hasOpcode: type.fields.includes('opcode'),
+    isPerClient,
+    cpts,
+    rateMax: profile.rules.rateMax,
   }
 }
 
-/** The opcodes of a service, in the groups that one rule each holds; those that nothing counts are one group. */
+/** Opcodes of a service, in groups of one rule each; opcodes without a counter form one group. */
 export const OPCODE_GROUPS: Readonly<Record<MdsService, readonly (readonly MdsRpc[])[]>> = {
   mdt: groups('mdt'),
   mdt_readpage: groups('mdt_readpage'),
@@ -63,6 +66,6 @@ function groups(service: MdsService): MdsRpc[][] {
   return others.length > 0 ? [...counted, others] : counted
 }
 
-/** Whether job_stats of a release counts any of these RPCs: readdir is counted by the development line alone. */
+/** True if job_stats of a release counts any of these RPCs: only the development line counts readdir. */
 export const isCounted = (rpcs: readonly MdsRpc[], { text }: Profile): boolean =>
   rpcs.some((r) => r.counters.some((c) => text.jobStats.mdt.includes(c)))

@@ -1,6 +1,6 @@
 /**
- * What the algorithms give each job in each scope that policies name: the same computation as a global controller of stages
- * makes, from counters of job_stats instead of stages.
+ * Rates of each job in each scope named by policies: the computation of a global controller of stages, with job_stats
+ * counters instead of stages.
  */
 import type { Failure } from '../../base/result.ts'
 import { allocate } from '../algorithms/allocate.ts'
@@ -10,9 +10,9 @@ import { MDS_SCOPES } from './operations.ts'
 
 /** A policy that is in force now. */
 export interface PolicyInForce {
-  /** Of the policy file. */
+  /** Line in the policy file. */
   readonly line: number
-  /** A static limit, or a demand that the algorithm shares by. */
+  /** A static limit, or a demand for the algorithm. */
   readonly kind: 'limit' | 'demand'
   readonly job: string
   readonly scope: Scope
@@ -20,7 +20,7 @@ export interface PolicyInForce {
   readonly value: number
 }
 
-/** What a policy, a limit or a server cannot be given, in words; line 0: of no policy. */
+/** Part of a policy, a limit or a server that rules cannot express; line 0 for no policy. */
 export interface UnexpressedLine {
   readonly line: number
   readonly text: string
@@ -30,26 +30,26 @@ export interface ControlSettings {
   readonly algorithm: Algorithm
   readonly epsilon: number
   readonly slots: number | null
-  /** Most that the jobs that policies name may do together, op/s, by scope. */
+  /** Limits of the named jobs together, op/s, by scope. */
   readonly limits: ReadonlyMap<Scope, number>
 }
 
-/** One job in one scope, and what it may do. */
+/** Rate of one job in one scope. */
 export interface JobShare {
   readonly job: string
   readonly scope: Scope
   readonly demand: number | null
   readonly limit: number | null
-  /** op/s; null: nothing limits it. */
+  /** op/s; null if unlimited. */
   readonly allocated: number | null
   /** Lines of its policies. */
   readonly lines: readonly number[]
 }
 
 export interface JobActivity {
-  /** op/s of a job in a scope since the last cycle; null where that is not known. */
+  /** Rate of a job in a scope since the last cycle, op/s; null if unknown. */
   usage(job: string, scope: Scope): number | null
-  /** Whether it was seen of late: demands are shared among those that are there. */
+  /** True for jobs seen recently: demands are shared among these. */
   isActive(job: string): boolean
 }
 
@@ -60,18 +60,18 @@ interface Named {
   readonly lines: number[]
 }
 
-/** Algorithms that share among the jobs that are there; the others give fixed rates, whoever is there. */
+/** Algorithms that share among present jobs; the others give fixed rates. */
 const SHARES: ReadonlySet<Algorithm> = new Set(['psharing', 'psfa'])
 
 /**
- * The rates of all jobs that policies name, scope by scope.
+ * Computes the rates of all jobs named by policies, scope by scope.
  *
- * A job's limit bounds what the algorithm gives it. Where no system limit stands there is nothing to share: limits hold as
- * they are, and a demand alone gives no rate (said). A job that is not there holds no share of what is shared (0); its
- * rules let it begin (`compile.ts`), and its first operations start a cycle that counts it in.
+ * A job's limit bounds what the algorithm gives it. Without a system limit nothing is shared: limits apply as they are,
+ * and a demand alone gives no rate (reported). An absent job gets no share (0); its rules let it start (`compile.ts`),
+ * and its first operations trigger a cycle that includes it.
  *
- * Source: spec/padll 5 and 6, rows 8, 10, 16. Deviation: presence is having done an operation of late, because a server
- * knows no stages that connect.
+ * Source: spec/padll 5 and 6, rows 8, 10, 16. Deviation: a job is present if it did an operation recently, because a
+ * server knows no stages.
  */
 export function sharesOf(
   policies: readonly PolicyInForce[],
@@ -90,7 +90,7 @@ export function sharesOf(
   const named = [...settings.limits.keys()].filter((scope) => !scopes.has(scope))
   const idle = named.map((scope) => ({
     line: 0,
-    text: `the system limit of ${scope} holds nobody: it is shared by jobs that policies name, and none names it`,
+    text: `the system limit of ${scope} applies to no job: no policy names this scope`,
   }))
   const out = { shares: [] as JobShare[], unexpressed: idle as UnexpressedLine[], failures: [] as Failure[] }
   for (const [scope, jobs] of scopes) {
@@ -116,7 +116,7 @@ export function sharesOf(
   return out
 }
 
-/** Rates by job; a text says why there are none. */
+/** Rates by job; a string is the reason for having none. */
 function ratesOf(
   scope: Scope,
   jobs: readonly Named[],

@@ -1,4 +1,4 @@
-/** Where a job's metadata operations meet rules: one spot for each class of RPCs that a rule of ours can hold. */
+/** Places where a job's metadata operations meet rules: one spot per class of RPCs that a Sluice rule can limit. */
 import { metadataRuleName } from '../../control/desired-rule.ts'
 import type { RuleLine } from '../../lustre/nrs-tbf-rule.ts'
 import type { Profile } from '../../lustre/profile.ts'
@@ -14,12 +14,12 @@ import {
 import { isCounted, OPCODE_GROUPS, ruleSupport, type RuleSupport, type ServiceReading } from './service-rules.ts'
 import type { Scope } from '../vocabulary.ts'
 
-/** One metadata server as it was last read. */
+/** Last reading of one metadata server. */
 export interface MdsServer {
   readonly host: string
   readonly profile: Profile
   readonly services: Readonly<Record<MdsService, ServiceReading>>
-  /** What each job did of late; undefined where that is not known: then its rules stay as they are. */
+  /** Recent operations of each job; undefined if unknown: its rules then stay as they are. */
   readonly jobs: ReadonlyMap<string, OpCounts> | undefined
   /** Seconds that these counts cover, > 0. */
   readonly spanS: number
@@ -28,35 +28,35 @@ export interface MdsServer {
 export interface Spot {
   readonly host: string
   readonly service: MdsService
-  /** Empty: every opcode of the service. */
+  /** Empty for every opcode of the service. */
   readonly opcodes: readonly string[]
-  /** Of the rule. */
+  /** Rule name. */
   readonly name: string
   readonly conditions: string
-  /** Classes that have the rule's rate, over all CPTs. */
+  /** Classes that each get the rule's rate, over all CPTs. */
   readonly classes: number
   readonly rateMax: number
-  /** op/s of late. */
+  /** Recent rate, op/s. */
   readonly used: number
   readonly isAtLimit: boolean
-  /** Least part of a rate that stays reserved: more where no counter tells the use. */
+  /** Minimum part of a rate that stays reserved: more if no counter shows the use. */
   readonly leastPart: number
-  /** Rate of the rule as it stands there; undefined: it is not there. */
+  /** Rate of the existing rule; undefined if there is none. */
   readonly present: number | undefined
-  /** No change is to be made there now. */
+  /** True if the rule must not be changed now. */
   readonly isHeld: boolean
 }
 
-/** From this part of its rate on, a rule is taken to hold its job back. */
+/** Part of its rate from which a rule is taken to hold its job back. */
 const AT_LIMIT = 0.9
 const LEAST_PART = { counted: 0.01, uncounted: 0.05 } as const
 
-/** What the spots of all jobs on one service have in common. */
+/** Data shared by the spots of all jobs on one service. */
 export interface ServicePlace {
   readonly server: MdsServer
   readonly service: MdsService
   readonly support: RuleSupport
-  /** Our rules there by name, and the classes that each has on all CPTs. */
+  /** Existing Sluice rules by name, and the number of their classes on all CPTs. */
   readonly present: ReadonlyMap<string, { readonly rate: number; readonly classes: number }>
 }
 
@@ -80,23 +80,23 @@ function presentOf(rules: readonly RuleLine[]): ServicePlace['present'] {
   return present
 }
 
-/** Whether a spot is one of those that a limit of a scope has to hold. */
+/** True if a limit of a scope covers the spot. */
 export function isOf({ opcodes }: Pick<Spot, 'opcodes'>, scope: Scope): boolean {
   const { isWhole, opcodes: wanted } = MDS_SCOPES[scope]
   return opcodes.length === 0 ? isWhole : opcodes.some((o) => wanted.includes(o))
 }
 
 /**
- * The spots of one job on one service.
+ * Returns the spots of one job on one service.
  *
- * @param clients  NIDs that it sends from; undefined where nobody tells.
- * @returns        a text says why there are none.
+ * @param clients  NIDs that it sends from; undefined if unknown.
+ * @returns        a string is the reason for having none.
  */
 export function spotsOf(place: ServicePlace, job: string, clients: number | undefined): readonly Spot[] | string {
   const { server, service, support, present } = place
   if (support.kind === 'none') return support.why
   if (support.isPerClient && clients === undefined) {
-    return 'each client of a job is a class of its own there, and nobody tells how many clients the job has'
+    return 'each client of a job is a class of its own there, and the number of its clients is unknown'
   }
   const ops = server.jobs?.get(job) ?? NO_COUNTS
   const groups = support.hasOpcode ? OPCODE_GROUPS[service] : [MDS_RPCS.filter((r) => r.service === service)]
@@ -107,9 +107,13 @@ export function spotsOf(place: ServicePlace, job: string, clients: number | unde
     const perOpcode = (support.isPerClient ? (clients ?? 1) : support.cpts) * Math.max(1, opcodes.length)
     const used = rpcs.reduce((n, r) => n + countOfRpc(ops, r), 0) / server.spanS
     return {
-      ...{ host: server.host, service, opcodes, name, used },
+      host: server.host,
+      service,
+      opcodes,
+      name,
+      used,
       conditions: `jobid={${job}}${opcodes.length > 0 ? `&opcode={${opcodes.join(' ')}}` : ''}`,
-      // More classes than were expected: of clients that the resource manager does not count, or several users.
+      // May be more classes than expected: clients unknown to the resource manager, or several users.
       classes: Math.max(perOpcode, known?.classes ?? 0),
       rateMax: support.rateMax,
       isAtLimit: known !== undefined && used >= AT_LIMIT * known.rate * Math.max(1, known.classes),
@@ -120,7 +124,7 @@ export function spotsOf(place: ServicePlace, job: string, clients: number | unde
   })
 }
 
-/** Whether the use of a spot is known: counted by its release, or so rare that nothing counts it. */
+/** True if the use of a spot is known: counted by its release, or so rare that nothing counts it. */
 const isTold = (rpcs: readonly MdsRpc[], profile: Profile): boolean =>
   isCounted(rpcs, profile) || rpcs.every((r) => r.counters.length === 0)
 

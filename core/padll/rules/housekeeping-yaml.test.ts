@@ -32,20 +32,20 @@ describe('housekeeping as YAML', () => {
   it.each([
     ['channels: 5', 1, 'with a list'],
     ['channels:\n  - text', 2, 'expected a channel'],
-    ['channels:\n  - { channel: 1, clas: open }', 2, '"clas" is not known here'],
-    ['channels:\n  - { channel: 1, class: metaop }', 2, '"metaop" is no class'],
-    ['channels:\n  - { channel: 1, class: "meta_op noop" }', 2, 'is no word'],
-    ['channels:\n  - { class: meta_op }', 2, 'no channel number'],
+    ['channels:\n  - { channel: 1, clas: open }', 2, '"clas" is unknown'],
+    ['channels:\n  - { channel: 1, class: metaop }', 2, '"metaop" is not a valid class'],
+    ['channels:\n  - { channel: 1, class: "meta_op noop" }', 2, 'is not a single word'],
+    ['channels:\n  - { class: meta_op }', 2, 'not a valid channel number'],
     [
       'channels:\n  - channel: 1\n    operation: open\n    objects:\n      - { object: 1, rate: 0 }',
       5,
-      'no rate in op/s',
+      'not a valid rate in op/s',
     ],
     ['channels:\n  - channel: 1\n    operation: open\n    objects: [7]', 2, 'expected an object'],
     [
       'channels:\n  - { channel: 1, operation: open }\n  - { channel: 1, operation: close }',
       3,
-      'channel 1 is there already',
+      'channel 1 already exists',
     ],
     ['channels: [', 1, ''],
   ])('says where %j is wrong', (text, line, message) => {

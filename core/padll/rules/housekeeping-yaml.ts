@@ -7,9 +7,9 @@
  *         objects:
  *           - { object: 1, refill_us: 10000, rate: 500000 }
  *
- * `operation` or `class` say what a channel is for, `workflow` for which workflow (0: any), `context_type` what its conditions
- * are about. An object is for what its channel is for unless it says otherwise; without a rate it limits nothing. Each item is
- * read as its line in the text format, so that both know the same words and bounds.
+ * `operation` or `class` selects a channel's requests, `workflow` their workflow (0: any), `context_type` the type of
+ * its conditions. An object inherits its channel's selection unless it has its own; without a rate it limits nothing.
+ * Each item is parsed as its line in the text format, so both formats have the same keywords and bounds.
  */
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml'
 import { type HousekeepingFile, parseHousekeeping } from './housekeeping.ts'
@@ -18,7 +18,7 @@ import { LINES_MAX, type RuleFault, shown } from './rule-fault.ts'
 const CHANNEL_KEYS = ['channel', 'rule', 'context_type', 'workflow', 'operation', 'class', 'objects'] as const
 const OBJECT_KEYS = ['object', 'rule', 'context_type', 'operation', 'class', 'refill_us', 'rate'] as const
 
-/** Whether a text is meant as YAML: its first line that says anything begins with `channels:`. */
+/** True for text meant as YAML: its first line with content begins with `channels:`. */
 export function looksLikeHousekeepingYaml(text: string): boolean {
   const first = text.split('\n').find((line) => line.trim() !== '' && !/^\s*(#|---)/.test(line))
   return first !== undefined && /^\s*["']?channels["']?\s*:/.test(first)
@@ -41,19 +41,19 @@ class ItemReader {
     return this.#lines.linePos(map.range?.[0] ?? 0).line
   }
 
-  /** Values of a map as words of a rule; undefined: something is wrong with it. */
+  /** Values of a map as fields of a rule; undefined if any is not valid. */
   words(map: YAMLMap, known: readonly string[]): Map<string, string> | undefined {
     const words = new Map<string, string>()
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? String(key.value) : ''
       if (!known.includes(name)) {
-        this.wrong(isScalar(key) ? key : map, `"${shown(name)}" is not known here: expected ${known.join(', ')}`)
+        this.wrong(isScalar(key) ? key : map, `"${shown(name)}" is unknown: expected ${known.join(', ')}`)
         return undefined
       }
       if (name === 'objects') continue
       const text = isScalar(value) ? String(value.value) : ''
       if (!/^[\w.-]+$/.test(text)) {
-        this.wrong(isScalar(value) ? value : map, `${name}: "${shown(text)}" is no word`)
+        this.wrong(isScalar(value) ? value : map, `${name}: "${shown(text)}" is not a single word`)
         return undefined
       }
       words.set(name, text)
@@ -62,7 +62,7 @@ class ItemReader {
   }
 }
 
-/** Reads a housekeeping file in YAML; good items are kept. Faults stand at the item. */
+/** Parses a housekeeping file in YAML; valid items are kept. Faults are located at the item. */
 export function parseHousekeepingYaml(text: string): HousekeepingFile {
   const counter = new LineCounter()
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: true })
@@ -89,7 +89,8 @@ export function parseHousekeepingYaml(text: string): HousekeepingFile {
       own.get(name) ?? w.get(name) ?? otherwise
     const operation = of(w, 'operation', 'no_op')
     const type = of(w, 'context_type', operation === 'no_op' ? 'posix_meta' : 'posix')
-    const [rule, channel] = [w.get('rule') ?? String(rows.length + 1), w.get('channel') ?? '?']
+    const rule = w.get('rule') ?? String(rows.length + 1)
+    const channel = w.get('channel') ?? '?'
     const head = `${rule} create_channel ${channel} ${type} ${w.get('workflow') ?? '0'} ${operation} ${of(w, 'class', 'no_op')}`
     rows.push({ text: head, line: reader.lineOf(item) })
     const objects: unknown = item.get('objects', true)
@@ -109,6 +110,6 @@ export function parseHousekeepingYaml(text: string): HousekeepingFile {
   return { rules: read.rules, faults: [...reader.faults, ...faults].sort((a, b) => a.line - b.line) }
 }
 
-/** Reads a housekeeping file in whichever of the two formats it is written. */
+/** Parses a housekeeping file in either format. */
 export const parseHousekeepingFile = (text: string): HousekeepingFile =>
   looksLikeHousekeepingYaml(text) ? parseHousekeepingYaml(text) : parseHousekeeping(text)

@@ -1,5 +1,5 @@
 /**
- * Rules that lay out a stage: its channels and their enforcement objects, one a line.
+ * Housekeeping rules: the channels of a stage and their enforcement objects, one per line.
  *
  *     <rule> create_channel <channel> <context type> <workflow> <operation> <class>
  *     <rule> create_object <channel> <object> <context type> <operation> <class> <drl|noop> <refill us> <rate>
@@ -33,19 +33,27 @@ export type HousekeepingRule =
       readonly bucket: { readonly refillUs: number; readonly rate: number } | null
     }
 
-/** Channel, object, workflow and rule numbers travel as 32 bits. */
+/** Channel, object, workflow and rule numbers are 32-bit on the wire. */
 export const NUMBER_MAX = 0xffff_ffff
 export const REFILL_US = { least: 100, most: 3_600_000_000 } as const
-/** Above any rate that a stage could serve: `drl 10000 1073741824` is upstream's way to say unlimited. */
+/** Above any rate that a stage could serve: `drl 10000 1073741824` is upstream's form of unlimited. */
 export const HOUSEKEEPING_RATE_MAX = 2 ** 40
 
 const CHANNEL_WORDS = ['rule', 'create_channel', 'channel', 'context-type', 'workflow', 'operation', 'class'] as const
 const OBJECT_WORDS = [
-  ...['rule', 'create_object', 'channel', 'object', 'context-type', 'operation', 'class'],
-  ...['drl|noop', 'refill-us', 'rate'],
+  'rule',
+  'create_object',
+  'channel',
+  'object',
+  'context-type',
+  'operation',
+  'class',
+  'drl|noop',
+  'refill-us',
+  'rate',
 ] as const
 
-/** Reads the words of one rule one by one; the first fault stands. */
+/** Parses one rule field by field; keeps the first fault. */
 class RuleReader {
   readonly #line: number
   readonly #words: readonly Word[]
@@ -65,14 +73,14 @@ class RuleReader {
     const text = this.#words[index]?.text ?? ''
     const n = wholeOf(text, least, most)
     if (n === undefined)
-      this.#wrong(index, `"${shown(text)}" is no ${what}: expected a whole number, ${least} to ${most}`)
+      this.#wrong(index, `"${shown(text)}" is not a valid ${what}: expected a whole number, ${least} to ${most}`)
     return n ?? least
   }
 
   word<W extends string>(index: number, what: string, is: (text: string) => text is W, otherwise: W): W {
     const text = this.#words[index]?.text ?? ''
     if (is(text)) return text
-    this.#wrong(index, `"${shown(text)}" is no ${what}`)
+    this.#wrong(index, `"${shown(text)}" is not a valid ${what}`)
     return otherwise
   }
 }
@@ -85,7 +93,11 @@ function readRule(line: number, words: readonly Word[]): HousekeepingRule | Rule
   if (!kind) return wordCountFault(line, words, CHANNEL_WORDS)!
   const isChannel = kind.text === 'create_channel'
   if (!isChannel && kind.text !== 'create_object') {
-    return faultAt(line, kind, `"${shown(kind.text)}" is no rule of a stage: expected create_channel or create_object`)
+    return faultAt(
+      line,
+      kind,
+      `"${shown(kind.text)}" is not a rule of a stage: expected create_channel or create_object`,
+    )
   }
   const counted = wordCountFault(line, words, isChannel ? CHANNEL_WORDS : OBJECT_WORDS)
   if (counted) return counted
@@ -114,12 +126,12 @@ function readRule(line: number, words: readonly Word[]): HousekeepingRule | Rule
 }
 
 export interface HousekeepingFile {
-  /** Channels first, each kind in the order of the file; lines with faults are left out. */
+  /** Channels first, each kind in the order of the file; faulty lines are omitted. */
   readonly rules: readonly HousekeepingRule[]
   readonly faults: readonly RuleFault[]
 }
 
-/** Reads a housekeeping file. Empty lines and those that begin with `#` are skipped; good lines are kept. */
+/** Parses a housekeeping file. Skips empty lines and lines beginning with `#`; valid lines are kept. */
 export function parseHousekeeping(text: string): HousekeepingFile {
   const faults: RuleFault[] = []
   const channels: HousekeepingRule[] = []
@@ -138,7 +150,7 @@ export function parseHousekeeping(text: string): HousekeepingFile {
     const before = seen.get(id)
     const word = words[read.kind === 'create_channel' ? 2 : 3]
     if (before !== undefined && word) {
-      faults.push(faultAt(line, word, `${id} is there already, in line ${before}`))
+      faults.push(faultAt(line, word, `${id} already exists, in line ${before}`))
       continue
     }
     seen.set(id, line)
@@ -157,7 +169,7 @@ export function parseHousekeeping(text: string): HousekeepingFile {
   return { rules: [...channels, ...kept], faults: faults.sort((a, b) => a.line - b.line) }
 }
 
-/** One rule as a line of the file, without line end. */
+/** Formats a rule as a line of the file, without line end. */
 export function printHousekeeping(r: HousekeepingRule): string {
   if (r.kind === 'create_channel') {
     return `${r.rule} create_channel ${r.channel} ${r.contextType} ${r.workflow} ${r.type} ${r.context}`

@@ -1,13 +1,13 @@
 /**
- * Policies in time: which of them are in force at a second after they were loaded. All that are due are taken at once (upstream
- * takes one a cycle); the last of a kind for a job and a scope replaces those before it.
+ * Schedule of policies: the ones in force at a second after loading. All due policies are applied at once (upstream
+ * applies one a cycle); the last of a kind for a job and a scope replaces earlier ones.
  */
 import type { Scope } from '../vocabulary.ts'
 import { looksLikeYaml, parsePolicyYaml } from './policy-yaml.ts'
 import { isEnforced, type Policy, type PolicyFile, type PolicyKind } from './policy.ts'
 import { parsePolicyText } from './policy-text.ts'
 
-/** Reads policies in whichever of the two formats they are written. */
+/** Parses policies in either format. */
 export const parsePolicies = (text: string): PolicyFile =>
   looksLikeYaml(text) ? parsePolicyYaml(text) : parsePolicyText(text)
 
@@ -30,11 +30,11 @@ const keyOf = (p: Policy): string => JSON.stringify([p.kind, p.scope, p.job])
 
 export class PolicySchedule {
   readonly file: PolicyFile
-  /** By second, those of one second in the order of the file. */
+  /** Sorted by second, within a second by the order of the file. */
   readonly #inOrder: readonly Policy[]
   #due = 0
   readonly #now = new Map<string, PolicyNow>()
-  /** Whose those are: a line may hold several. */
+  /** Policies already in force as last step; a line may hold several. */
   readonly #last = new Map<string, Policy>()
 
   constructor(file: PolicyFile) {
@@ -45,7 +45,10 @@ export class PolicySchedule {
       .map(({ p }) => p)
   }
 
-  /** Takes what is due at a second that never goes back. @returns the policies that came into force, in order. */
+  /**
+   * Applies the policies due at a second, which must not decrease. @returns the policies that came into force, in
+   * order.
+   */
   advance(second: number): Policy[] {
     const due: Policy[] = []
     for (let p = this.#inOrder[this.#due]; p && p.atS <= second; p = this.#inOrder[++this.#due]) {
@@ -58,17 +61,17 @@ export class PolicySchedule {
     return due
   }
 
-  /** In force since the last call of `advance`. */
+  /** Policies in force since the last call of `advance`. */
   get now(): readonly PolicyNow[] {
     return [...this.#now.values()]
   }
 
-  /** Second of the next one that waits; undefined when none does. */
+  /** Second of the next pending policy; undefined if there is none. */
   get nextS(): number | undefined {
     return this.#inOrder[this.#due]?.atS
   }
 
-  /** Every policy with its state, in the order of the file. */
+  /** Returns every policy with its state, in the order of the file. */
   steps(isKnown: (job: string) => boolean): PolicyStep[] {
     const taken = new Set(this.#inOrder.slice(0, this.#due))
     return this.file.policies.map((p) => ({ ...p, state: this.#stateOf(p, taken.has(p), isKnown) }))

@@ -1,10 +1,10 @@
 /**
- * Policy files in the public text format, one policy a line:
+ * Policy files in the public text format, one policy per line:
  *
  *     <rule> <second> <job|demand> <job name> <operation or class> <value>
  *
- * Source: spec/padll 2. `user` and `mds` lines of sample files are read and not enforced, as upstream does; lines of the older
- * `enforcement_rules_with_time_file` are recognised and refused.
+ * Source: spec/padll 2. `user` and `mds` lines of sample files are read and not enforced, as upstream does; lines of
+ * the older `enforcement_rules_with_time_file` are recognised and refused.
  */
 import { isScope } from '../vocabulary.ts'
 import { jobNameFault, type Policy, POLICY_RATE_MAX, type PolicyFile, SECOND_MAX } from './policy.ts'
@@ -15,12 +15,12 @@ const KINDS: Readonly<Record<string, Policy['kind']>> = { job: 'limit', demand: 
 
 const isDead = (words: readonly Word[]): boolean => words.length === 8 && words[3]?.text === 'flow'
 
-/** A value with decimals is taken: rates are floored only when they are cut for stages. */
+/** Accepts decimals: rates are floored only when they are split over stages. */
 function valueOf(text: string): number | string {
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return `"${shown(text)}" is no rate: expected op/s`
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return `"${shown(text)}" is not a rate: expected op/s`
   const value = Number(text)
-  if (value < 0) return 'a rate is above 0: leave the line out to set nothing'
-  if (value === 0) return 'a rate of 0 would stop the job for good: the least is 1 op/s'
+  if (value < 0) return 'a rate is above 0: omit the line for no limit'
+  if (value === 0) return 'a rate of 0 would stop the job permanently: the minimum is 1 op/s'
   if (value < 1 || value > POLICY_RATE_MAX) return `expected a rate of 1 to ${POLICY_RATE_MAX} op/s`
   return value
 }
@@ -32,7 +32,7 @@ function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): 
     return undefined
   }
   if (isDead(words)) {
-    return wrong(0, 'a line of the older enforcement_rules_with_time_file, which nothing reads any more')
+    return wrong(0, 'a line of the older enforcement_rules_with_time_file, which is no longer supported')
   }
   const counted = wordCountFault(line, words, WORDS)
   if (counted) {
@@ -48,15 +48,15 @@ function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): 
     string,
   ]
   const ruleNumber = wholeOf(rule, 0, Number.MAX_SAFE_INTEGER)
-  if (ruleNumber === undefined) return wrong(0, `"${shown(rule)}" is no rule number`)
+  if (ruleNumber === undefined) return wrong(0, `"${shown(rule)}" is not a rule number`)
   const atS = wholeOf(second, 0, SECOND_MAX)
-  if (atS === undefined) return wrong(1, `"${shown(second)}" is no second: expected 0 to ${SECOND_MAX}`)
+  if (atS === undefined) return wrong(1, `"${shown(second)}" is not a time in seconds: expected 0 to ${SECOND_MAX}`)
   const kind = Object.hasOwn(KINDS, kindWord) ? KINDS[kindWord] : undefined
-  if (kind === undefined) return wrong(2, `"${shown(kindWord)}" is no kind of policy: expected job or demand`)
+  if (kind === undefined) return wrong(2, `"${shown(kindWord)}" is not a kind of policy: expected job or demand`)
   const nameFault = jobNameFault(job)
   if (nameFault !== undefined) return wrong(3, nameFault)
   if (!isScope(scope))
-    return wrong(4, `"${shown(scope)}" is no operation and no class: expected for example open or meta_op`)
+    return wrong(4, `"${shown(scope)}" is neither an operation nor a class: expected for example open or meta_op`)
   const value = valueOf(rate)
   if (typeof value === 'string') return wrong(5, value)
   if (kind !== 'limit' && kind !== 'demand' && words[2]) {
@@ -65,7 +65,7 @@ function readPolicy(line: number, words: readonly Word[], faults: RuleFault[]): 
   return { line, rule: ruleNumber, atS, kind, job, scope, value }
 }
 
-/** Two policies of one kind for the same job and scope at the same second: the later line wins, and it is said. */
+/** Reports two policies of one kind for the same job and scope at the same second: the later line wins. */
 export function duplicateFaults(policies: readonly Policy[], columnOf: (p: Policy) => Word): RuleFault[] {
   const seen = new Map<string, number>()
   return policies.flatMap((p) => {
@@ -77,7 +77,7 @@ export function duplicateFaults(policies: readonly Policy[], columnOf: (p: Polic
   })
 }
 
-/** Reads a policy file. Empty lines and those that begin with `#` are skipped; good lines are kept. */
+/** Parses a policy file. Skips empty lines and lines beginning with `#`; valid lines are kept. */
 export function parsePolicyText(text: string): PolicyFile {
   const faults: RuleFault[] = []
   const policies: Policy[] = []
@@ -95,10 +95,10 @@ export function parsePolicyText(text: string): PolicyFile {
 
 const WORD_OF = { limit: 'job', demand: 'demand', user: 'user', mds: 'mds' } as const
 
-/** One policy as a line of the file, without line end. */
+/** Formats a policy as a line of the file, without line end. */
 export const printPolicy = ({ rule, atS, kind, job, scope, value }: Policy): string =>
   `${rule} ${atS} ${WORD_OF[kind]} ${job} ${scope} ${value}`
 
-/** Policies as a file. */
+/** Formats policies as a file. */
 export const printPolicyText = (policies: readonly Policy[]): string =>
   policies.map((p) => `${printPolicy(p)}\n`).join('')

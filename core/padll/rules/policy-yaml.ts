@@ -5,7 +5,8 @@
  *       - { at: 0, limit: 62000, job: train.py, scope: meta_op }
  *       - { at: 60, demand: 34000, job: bwa, scope: open }
  *
- * `at` is in seconds (0 if absent); `rule` may number a policy. What cannot be used is said with line and column, the rest kept.
+ * `at` is in seconds (0 if absent); `rule` may number a policy. Invalid items are reported with line and column, the
+ * rest is kept.
  */
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type YAMLMap } from 'yaml'
 import { isScope } from '../vocabulary.ts'
@@ -15,7 +16,7 @@ import { LINES_MAX, type RuleFault, shown, type Word } from './rule-fault.ts'
 
 type Range = readonly [number, number, ...number[]]
 
-/** Whether a text is meant as YAML: its first line that says anything begins with `policies:`, or a list. */
+/** True for text meant as YAML: its first line with content begins with `policies:`, or a list. */
 export const looksLikeYaml = (text: string): boolean =>
   /^(?:[ \t]*(?:#[^\n]*|\r)?\n|---[^\n]*\n)*[ \t]*(?:["']?policies["']?[ \t]*:|-[ \t]|\{|\[)/.test(text)
 
@@ -35,7 +36,7 @@ class PolicyReader {
     return undefined
   }
 
-  /** Where a policy that was read begins. */
+  /** Position of a parsed policy. */
   startOf(policy: Policy): Word {
     return this.#starts.get(policy) ?? { text: '', column: 1 }
   }
@@ -46,13 +47,13 @@ class PolicyReader {
     for (const { key, value } of map.items) {
       if (!isScalar(key)) return this.wrong(map.range, 'expected names such as at, limit, job and scope')
       const name = String(key.value)
-      if (values.has(name)) return this.wrong(key.range, `"${shown(name)}" stands here twice`)
+      if (values.has(name)) return this.wrong(key.range, `"${shown(name)}" occurs twice`)
       if (!known.has(name)) {
-        const message = `"${shown(name)}" is not known here: expected ${[...known].join(', ')}`
+        const message = `"${shown(name)}" is unknown: expected ${[...known].join(', ')}`
         return this.wrong(key.range, message)
       }
       const scalar = isScalar(value) ? value : undefined
-      // A job 4690.0 or 007 is a name as it is written, not a number.
+      // A job 4690.0 or 007 is a name as written, not a number.
       const isNumber = name === 'job' && typeof scalar?.value === 'number'
       const content = isNumber ? scalar.source : scalar?.value
       values.set(name, { value: content, range: scalar?.range ?? key.range })
@@ -94,10 +95,11 @@ class PolicyReader {
   }
 }
 
-/** Reads policies from YAML. */
+/** Parses policies from YAML. */
 export function parsePolicyYaml(text: string): PolicyFile {
   const lines = new LineCounter()
-  // Keys are compared here: the parser compares each with all before it, and cuts a piece of the text for each error.
+  // Keys are compared here: the parser compares each with all earlier ones, and cuts a piece of the text for each
+  // error.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
   const reader = new PolicyReader(lines)
   for (const e of document.errors) {
@@ -117,7 +119,7 @@ export function parsePolicyYaml(text: string): PolicyFile {
       if (isScalar(key) && key.value === 'policies' && ++lists === 1) continue
       reader.wrong(
         isScalar(key) ? key.range : root.range,
-        lists > 1 ? '"policies" stands here twice' : 'only "policies" is known here',
+        lists > 1 ? '"policies" occurs twice' : 'only "policies" is allowed here',
       )
     }
   }
@@ -140,7 +142,7 @@ export function parsePolicyYaml(text: string): PolicyFile {
   return done(policies)
 }
 
-/** Policies as YAML; text that could be taken for something else is quoted. `user` and `mds` policies are left out. */
+/** Formats policies as YAML; ambiguous text is quoted. `user` and `mds` policies are omitted. */
 export function printPolicyYaml(policies: readonly Policy[]): string {
   const lines = policies.flatMap(({ rule, atS, kind, job, scope, value }) =>
     kind === 'limit' || kind === 'demand'

@@ -1,21 +1,21 @@
-/** Policies: what an administrator wants of a job, and from when on. */
+/** Policies: an administrator's limits and demands of jobs over time. */
 import type { Scope } from '../vocabulary.ts'
 import type { RuleFault } from './rule-fault.ts'
 
-/** limit: a static rate; demand: what the job is to have of a shared limit. Text files call a limit `job`. */
+/** limit: a static rate; demand: rate to get from a shared limit. Text files call a limit `job`. */
 export const POLICY_KINDS = ['limit', 'demand'] as const
 export type PolicyKind = (typeof POLICY_KINDS)[number]
 
-/** Kinds that sample files have and no control plane acts on: read, shown, not enforced. */
+/** Kinds in sample files that no control plane applies: read, shown, not enforced. */
 export const IGNORED_KINDS = ['user', 'mds'] as const
 export type IgnoredKind = (typeof IGNORED_KINDS)[number]
 
 export interface Policy {
-  /** Where it stands, from 1. */
+  /** Line in the file, from 1. */
   readonly line: number
-  /** Number that the file gives it; it changes nothing. */
+  /** Number in the file; it has no effect. */
   readonly rule: number
-  /** Seconds after the policies were put in force. */
+  /** Seconds after the policies came into force. */
   readonly atS: number
   readonly kind: PolicyKind | IgnoredKind
   readonly job: string
@@ -29,23 +29,24 @@ export const isEnforced = (p: Policy): p is Policy & { readonly kind: PolicyKind
 
 export interface PolicyFile {
   readonly format: 'text' | 'yaml'
-  /** In the order of the file; lines with errors are left out. */
+  /** In the order of the file; faulty lines are omitted. */
   readonly policies: readonly Policy[]
   readonly faults: readonly RuleFault[]
 }
 
-/** Most bytes of a job's name: that of a stage's identity. */
+/** Longest job name, bytes: that of a stage's identity. */
 export const JOB_NAME_MAX = 200
-/** Largest rate of a policy: of data a terabyte a second. */
+/** Largest rate of a policy: 1 TB/s. */
 export const POLICY_RATE_MAX = 1e12
 /** Latest second: 30 years. */
 export const SECOND_MAX = 946_080_000
 
-/** Why a text is no name of a job that a policy can have; undefined when it is. */
+/** Returns why a text is not valid as a job name of a policy; undefined if it is. */
 export function jobNameFault(name: string): string | undefined {
-  if (name === '') return 'the name of a job is not empty'
+  if (name === '') return 'the name of a job must not be empty'
   if (name.length > JOB_NAME_MAX) return `the name of a job has at most ${JOB_NAME_MAX} characters`
 
-  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(name)) return 'the name of a job has no blanks and no control characters'
+  if (/[\s\u0000-\u001f\u007f-\u009f]/.test(name))
+    return 'the name of a job must contain no blanks and no control characters'
   return undefined
 }

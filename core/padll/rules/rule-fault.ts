@@ -1,4 +1,4 @@
-/** Where a rule file is wrong, and how. */
+/** Faults of a rule file and their positions. */
 import { withoutControls } from '../../base/plain-text.ts'
 
 /** Counted from 1; `length` in characters, at least 1. */
@@ -33,20 +33,20 @@ export const faultAt = (
   severity: RuleFault['severity'] = 'error',
 ): RuleFault => ({ line, column: word.column, length: Math.max(1, word.text.length), severity, message })
 
-/** A text of a rule as messages show it: bounded, and without characters that would break a line. */
+/** Text of a rule for messages: truncated, and without characters that would break a line. */
 export function shown(text: string): string {
   const clean = withoutControls(text)
   return clean.length > 40 ? `${clean.slice(0, 40)}…` : clean
 }
 
-/** A whole number of a range; undefined for anything else. */
+/** Parses a whole number of a range; undefined for anything else. */
 export function wholeOf(text: string, least: number, most: number): number | undefined {
   if (!/^\d{1,16}$/.test(text)) return undefined
   const n = Number(text)
   return n >= least && n <= most ? n : undefined
 }
 
-/** What was written where a line has more or fewer words than its kind takes. */
+/** Fault of a line with more or fewer words than its kind takes. */
 export function wordCountFault(line: number, words: readonly Word[], names: readonly string[]): RuleFault | undefined {
   const extra = words[names.length]
   if (extra) return faultAt(line, extra, `"${shown(extra.text)}" is one word too many: expected ${names.join(' ')}`)
@@ -57,7 +57,7 @@ export function wordCountFault(line: number, words: readonly Word[], names: read
   return { line, column, length: 1, severity: 'error', message: `${missing} is missing: expected ${names.join(' ')}` }
 }
 
-/** The lines of a text, numbered, without those that are empty or remarks (`#`). */
+/** Lines of a text, numbered, without empty lines and comments (`#`). */
 export function* ruleLines(
   text: string,
   faults: RuleFault[],

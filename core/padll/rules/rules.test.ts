@@ -43,23 +43,38 @@ describe('housekeeping files', () => {
     expect(rules).toEqual([
       {
         kind: 'create_channel',
-        ...{ rule: 1, channel: 1000, contextType: 'posix_meta', workflow: 1000, type: 'no_op', context: 'meta_op' },
+        rule: 1,
+        channel: 1000,
+        contextType: 'posix_meta',
+        workflow: 1000,
+        type: 'no_op',
+        context: 'meta_op',
       },
       {
         kind: 'create_object',
-        ...{ rule: 2, channel: 1000, object: 1, contextType: 'posix_meta', type: 'no_op', context: 'meta_op' },
+        rule: 2,
+        channel: 1000,
+        object: 1,
+        contextType: 'posix_meta',
+        type: 'no_op',
+        context: 'meta_op',
         bucket: { refillUs: 10_000, rate: 500_000 },
       },
     ])
     expect(parseHousekeeping('1 create_channel 1000 posix 1000 open no_op').rules).toHaveLength(1)
   })
 
-  it('print to what they were read from', () => {
+  it('print as the text they were parsed from', () => {
     fc.assert(
       fc.property(fc.uniqueArray(channelRule, { selector: (r) => r.channel, maxLength: 20 }), number, (channels, n) => {
         const objects = channels.map((c, i): HousekeepingRule => ({
           kind: 'create_object',
-          ...{ rule: n, channel: c.channel, object: i, contextType: c.contextType, type: c.type, context: c.context },
+          rule: n,
+          channel: c.channel,
+          object: i,
+          contextType: c.contextType,
+          type: c.type,
+          context: c.context,
           bucket: i % 2 === 0 ? null : { refillUs: 100 + i, rate: 1 + i },
         }))
         const rules = [...channels, ...objects]
@@ -70,17 +85,17 @@ describe('housekeeping files', () => {
   })
 
   it.each([
-    ['1 create_chanel 1 posix 0 open no_op', 3, '"create_chanel" is no rule of a stage'],
-    ['1 create_channel 1 posix 0 opn no_op', 28, '"opn" is no operation'],
-    ['1 create_channel 1 posix 0 open metaop', 33, '"metaop" is no class'],
-    ['1 create_channel 1 posixx 0 open no_op', 20, '"posixx" is no context type'],
+    ['1 create_chanel 1 posix 0 open no_op', 3, '"create_chanel" is not a rule of a stage'],
+    ['1 create_channel 1 posix 0 opn no_op', 28, '"opn" is not a valid operation'],
+    ['1 create_channel 1 posix 0 open metaop', 33, '"metaop" is not a valid class'],
+    ['1 create_channel 1 posixx 0 open no_op', 20, '"posixx" is not a valid context type'],
     ['1 create_channel 1 posix 0 open', 32, 'class is missing'],
     ['1 create_channel 1 posix 0 open no_op drl', 39, 'one word too many'],
-    ['1 create_channel -1 posix 0 open no_op', 18, 'no channel number'],
+    ['1 create_channel -1 posix 0 open no_op', 18, 'not a valid channel number'],
     ['1', 2, 'create_channel is missing'],
-    ['1 create_object 1 1 posix no_op no_op drl 10000 0', 49, 'no rate in op/s'],
-    ['1 create_object 1 1 posix no_op no_op drl 10000 NaN', 49, 'no rate in op/s'],
-    ['1 create_object 1 1 posix no_op no_op drl 0 5', 43, 'no refill period'],
+    ['1 create_object 1 1 posix no_op no_op drl 10000 0', 49, 'not a valid rate in op/s'],
+    ['1 create_object 1 1 posix no_op no_op drl 10000 NaN', 49, 'not a valid rate in op/s'],
+    ['1 create_object 1 1 posix no_op no_op drl 0 5', 43, 'not a valid refill period'],
     ['1 create_object 1 1 posix no_op no_op bucket 10000 5', 39, 'expected drl or noop'],
   ])('says where %s is wrong', (line, column, message) => {
     const { rules, faults } = parseHousekeeping(`# layout\n1 create_channel 7 posix 0 close no_op\n${line}\n`)
@@ -132,18 +147,18 @@ describe('policy files', () => {
   })
 
   it.each([
-    ['1 0 job app1 meta_opp 5', 14, '"meta_opp" is no operation and no class'],
-    ['1 0 jobs app1 meta_op 5', 5, '"jobs" is no kind of policy'],
-    ['1 0 job app1 meta_op 0', 22, 'a rate of 0 would stop the job for good'],
+    ['1 0 job app1 meta_opp 5', 14, '"meta_opp" is neither an operation nor a class'],
+    ['1 0 jobs app1 meta_op 5', 5, '"jobs" is not a kind of policy'],
+    ['1 0 job app1 meta_op 0', 22, 'a rate of 0 would stop the job permanently'],
     ['1 0 job app1 meta_op -5', 22, 'a rate is above 0'],
-    ['1 0 job app1 meta_op NaN', 22, '"NaN" is no rate'],
+    ['1 0 job app1 meta_op NaN', 22, '"NaN" is not a rate'],
     ['1 0 job app1 meta_op 1e99', 22, 'expected a rate of 1 to'],
-    ['1 0 job app1 meta_op 0x10', 22, '"0x10" is no rate'],
-    ['1 -1 job app1 meta_op 5', 3, '"-1" is no second'],
-    ['x 0 job app1 meta_op 5', 1, '"x" is no rule number'],
+    ['1 0 job app1 meta_op 0x10', 22, '"0x10" is not a rate'],
+    ['1 -1 job app1 meta_op 5', 3, '"-1" is not a time in seconds'],
+    ['x 0 job app1 meta_op 5', 1, '"x" is not a rule number'],
     ['1 0 job app1 meta_op', 21, 'value is missing'],
     ['1 0 job my app meta_op 5', 24, 'one word too many'],
-    ['1 0 job app1 no_op 5', 14, '"no_op" is no operation'],
+    ['1 0 job app1 no_op 5', 14, '"no_op" is neither an operation'],
     ['1 1 1000 flow fg true rate 10000', 1, '"rate" is one word'],
     [`1 0 job ${'x'.repeat(201)} open 5`, 9, 'at most 200 characters'],
     ['1 0 job a\u0007b open 5', 9, 'no control characters'],
@@ -180,7 +195,7 @@ describe('policy files', () => {
     ['policies:\n  - { at: 0, limit: 5, demand: 6, job: a, scope: open }\n', 2, 5, 'either limit or demand'],
     ['policies:\n  - { limit: 5, job: a, scope: opn }\n', 2, 32, 'scope: expected'],
     ['policies:\n  - { limit: 5, job: a b, scope: open }\n', 2, 22, 'no blanks'],
-    ['policies:\n  - { limit: 5, jobb: a, scope: open }\n', 2, 17, '"jobb" is not known here'],
+    ['policies:\n  - { limit: 5, jobb: a, scope: open }\n', 2, 17, '"jobb" is unknown'],
     ['policies:\n  - { limit: 5, scope: open }\n', 2, 5, 'job: expected'],
     ['policies:\n  - text\n', 2, 5, 'expected a policy'],
     ['policies: 5\n', 1, 1, 'with a list'],
@@ -192,7 +207,7 @@ describe('policy files', () => {
     expect(faults[0]?.message).toContain(message)
   })
 
-  it('of several in one line say where each stands, and which of them is in force', () => {
+  it('of several in one line have a position each, and the one in force', () => {
     const text =
       'policies: [{ limit: 5, job: a, scope: open },\n  { limit: 6, job: a, scope: open }, { limit: 7, job: a, scope: open }]'
     const file = parsePolicies(text)
@@ -205,7 +220,7 @@ describe('policy files', () => {
     expect(schedule.steps(() => true).map((s) => s.state)).toEqual(['replaced', 'replaced', 'active'])
   })
 
-  it('take a job as it is written, also where it looks like a number', () => {
+  it('take a job name literally, even if it looks like a number', () => {
     for (const job of ['4690.0', '007', '1e3', '0x10', '12345678901234567890']) {
       const { policies, faults } = parsePolicies(`- { limit: 5, job: ${job}, scope: open }`)
       expect(faults).toEqual([])
@@ -216,12 +231,12 @@ describe('policy files', () => {
   it('with a name twice are refused', () => {
     const twice = parsePolicies('- { limit: 5, limit: 6, job: a, scope: open }')
     expect(twice.policies).toEqual([])
-    expect(twice.faults).toMatchObject([{ line: 1, column: 15, message: '"limit" stands here twice' }])
+    expect(twice.faults).toMatchObject([{ line: 1, column: 15, message: '"limit" occurs twice' }])
     const lists = parsePolicies('policies: []\npolicies:\n  - { limit: 6, job: a, scope: open }\n')
     expect(lists.faults).toMatchObject([{ line: 2, column: 1, severity: 'error' }])
   })
 
-  it('with many remarks and line ends of two characters are told apart at once', () => {
+  it('with many comments and CRLF line ends are recognized at once', () => {
     const remarks = '# remark\r\n'.repeat(5000)
     expect(parsePolicies(`${remarks}1 0 job a open 5\r\n`).policies).toHaveLength(1)
     expect(parsePolicies(`${remarks}\r\npolicies:\r\n  - { limit: 5, job: a, scope: open }\r\n`).policies).toHaveLength(
@@ -242,7 +257,7 @@ describe('policies in time', () => {
   const states = (s: PolicySchedule, known: readonly string[]): string[] =>
     s.steps((job) => known.includes(job)).map((p) => p.state)
 
-  it('come into force when due, all at once, and replace what stood before', () => {
+  it('come into force when due, all at once, and replace earlier ones', () => {
     const s = schedule(
       '1 0 job a open 5\n2 10 job a open 7\n3 10 job b open 8\n4 5 user u open 1\n5 20 demand a open 9\n',
     )
@@ -264,7 +279,7 @@ describe('policies in time', () => {
     expect(s.nextS).toBeUndefined()
   })
 
-  it('hold at any second what the last due line of a kind, job and scope says', () => {
+  it('apply at any second the last due line of a kind, job and scope', () => {
     fc.assert(
       fc.property(
         fc.array(policy, { maxLength: 30 }),

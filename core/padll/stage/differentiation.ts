@@ -1,12 +1,12 @@
 /**
- * What a request is told apart by, and the token that its channel is found by: the enabled attributes as text, joined by `|` in
- * the order workflow|type|context, hashed with MurmurHash3 x86_32, seed 42.
+ * Attributes that distinguish requests, and the token that finds a channel: the enabled attributes as text, joined by
+ * `|` in the order workflow|type|context, hashed with MurmurHash3 x86_32, seed 42.
  *
- * Source: spec/padll 1.4. Ours: size class, user and job, as the paper has them, appended with a letter each and `|` escaped; keys
- * are compared where tokens meet, so that no job can be named into another one's channel. Which attributes count: upstream
- * has one mask for the whole stage and wants an exact match. Here each channel has its own, the attributes that its rule names,
- * and the most specific match wins: job, user, operation, size class, class, pseudo class (`metadata`, `data`), `total`,
- * workflow, in this order. A mask for the whole stage may be set instead.
+ * Source: spec/padll 1.4. Added by Sluice: size class, user and job, as in the paper, appended with a letter each and
+ * `|` escaped; keys are compared when tokens collide, so that no job name leads into another job's channel. Attributes
+ * that count: upstream has one mask for the whole stage and requires an exact match. Here each channel has its own, the
+ * attributes that its rule names, and the most specific match wins: job, user, operation, size class, class, pseudo
+ * class (`metadata`, `data`), `total`, workflow, in this order. A mask for the whole stage may be set instead.
  */
 import type { PosixCallRow } from '../posix-calls.ts'
 import { OPERATION_CONTEXTS, OPERATION_TYPES, type OperationType } from '../vocabulary.ts'
@@ -15,7 +15,7 @@ import { murmur3 } from './murmur3.ts'
 export const ATTRIBUTES = ['workflow', 'type', 'context', 'size', 'user', 'job'] as const
 export type Attribute = (typeof ATTRIBUTES)[number]
 
-/** What a channel or an object is for; 0 and '' stand for any. */
+/** Selection of a channel or an object; 0 and '' mean any. */
 export interface Conditions {
   readonly workflow: number
   readonly type: number
@@ -25,7 +25,7 @@ export interface Conditions {
   readonly job: string
 }
 
-/** A request as channels see it: types and contexts by which it may be found, the narrowest first. */
+/** Attributes of a request: types and contexts that may match, the narrowest first. */
 export interface Attributes {
   readonly workflow: number
   readonly types: readonly number[]
@@ -37,7 +37,7 @@ export interface Attributes {
 
 export const ANY: Conditions = { workflow: 0, type: 0, context: 0, size: 0, user: '', job: '' }
 
-/** Upper ends of the size classes 1 to 3, bytes; above is class 4. Class 0: the call has no size. */
+/** Upper bounds of the size classes 1 to 3, bytes; above is class 4. Class 0: the call has no size. */
 export const SIZE_CLASS_ENDS = [4096, 65_536, 1_048_576] as const
 
 export function sizeClassOf(bytes: number): number {
@@ -50,7 +50,7 @@ export type Mask = ReadonlySet<Attribute>
 
 const escaped = (text: string): string => text.replace(/[\\|]/g, '\\$&')
 
-/** The text that is hashed. */
+/** Returns the text that is hashed. */
 export function keyOf(mask: Mask, of: Conditions): string {
   const parts: string[] = []
   if (mask.has('workflow')) parts.push(String(of.workflow))
@@ -62,7 +62,7 @@ export function keyOf(mask: Mask, of: Conditions): string {
   return parts.join('|')
 }
 
-/** Names of 64-bit variants are found by the plain name too. */
+/** 64-bit variants match the plain name, too. */
 const PLAIN: Partial<Record<OperationType, OperationType>> = {
   pread64: 'pread',
   pwrite64: 'pwrite',
@@ -71,7 +71,7 @@ const PLAIN: Partial<Record<OperationType, OperationType>> = {
   fstatfs64: 'fstatfs',
 }
 
-/** Types by which a call may be found, the narrowest first. `exact`: as upstream, by its own alone. */
+/** Types that match a call, the narrowest first. `exact`: only its own, as upstream. */
 export function typesOf(call: PosixCallRow, exact: boolean): number[] {
   const own = call.type ?? 'no_op'
   if (exact) return [OPERATION_TYPES[own]]
@@ -79,7 +79,7 @@ export function typesOf(call: PosixCallRow, exact: boolean): number[] {
   return names.map((name) => OPERATION_TYPES[name])
 }
 
-/** The same for contexts: class policies on `meta_op` reach directory and ext-attr calls as well. */
+/** Contexts that match a call, likewise: class policies on `meta_op` reach directory and ext-attr calls, too. */
 export function contextsOf(call: PosixCallRow, exact: boolean): number[] {
   const { data_op, meta_op, dir_op, ext_attr_op } = OPERATION_CONTEXTS
   if (exact) return [OPERATION_CONTEXTS[call.context]]
@@ -88,7 +88,7 @@ export function contextsOf(call: PosixCallRow, exact: boolean): number[] {
   return [narrow, meta_op]
 }
 
-/** How narrow a match is. All sums differ. */
+/** Weights of attributes in a match's specificity. All sums differ. */
 const WEIGHTS = { workflow: 1, size: 128, user: 256, job: 512 } as const
 const TYPE_WEIGHTS = [64, 32, 4, 2] as const
 const CONTEXT_WEIGHTS = [16, 8] as const
@@ -98,17 +98,17 @@ interface Entry<T> {
   readonly value: T
 }
 
-/** What is found by conditions: the channels of a stage, the objects of a channel. */
+/** Table of entries by conditions: the channels of a stage, the objects of a channel. */
 export class TokenTable<T> {
   readonly #stageMask: Mask | undefined
   readonly #masks = new Map<string, { readonly mask: Mask; readonly byToken: Map<number, Entry<T>[]> }>()
 
-  /** @param mask  the attributes that count; without it each entry has its own. */
+  /** @param mask  attributes that count; without it each entry has its own. */
   constructor(mask?: Mask) {
     this.#stageMask = mask
   }
 
-  /** False: the same key is there already. */
+  /** Returns false if the key exists already. */
   add(conditions: Conditions, value: T): boolean {
     const mask = this.#stageMask ?? new Set(ATTRIBUTES.filter((a) => conditions[a] !== ANY[a]))
     const name = [...mask].join()
@@ -122,7 +122,7 @@ export class TokenTable<T> {
     return true
   }
 
-  /** The most specific entry for a request. */
+  /** Returns the most specific entry for a request. */
   find(request: Attributes): T | undefined {
     let best: T | undefined
     let bestScore = -1

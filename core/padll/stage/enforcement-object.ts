@@ -1,10 +1,10 @@
 /**
- * An enforcement object: what limits the operations of a channel. `drl` is a token bucket with the operations that wait for it,
- * first in, first out; `noop` lets everything pass and counts.
+ * Enforcement object: limiter of a channel's operations. `drl` is a token bucket with a FIFO queue of waiting
+ * operations; `noop` lets everything pass and counts.
  *
- * Source: spec/padll 1.5, 1.6. Deviations: upstream's order among waiting threads is the mutex's; here it is the order of
- * arrival. Operations that arrive together wait as one lot and are released in parts. Counts are in tokens: operations, and
- * bytes where the cost is bytes.
+ * Source: spec/padll 1.5, 1.6. Deviations: upstream's order among waiting threads is the mutex's; here it is the order
+ * of arrival. Operations that arrive together wait as one lot and are released in parts. Counts are in tokens:
+ * operations, and bytes where the cost is bytes.
  */
 import { ok, type Result } from '../../base/result.ts'
 import { Ring } from '../../base/ring.ts'
@@ -12,7 +12,7 @@ import type { ChannelCounts, ObjectCommand } from '../control/messages.ts'
 import type { Scope } from '../vocabulary.ts'
 import { DUST, type TokenBucket, usableRate, usableRefill } from './token-bucket.ts'
 
-/** Where waits are added up besides. */
+/** Additional sink for wait times. */
 export interface WaitCounts {
   /** Operations released after a wait, sum and maximum of their waits. */
   waited: number
@@ -26,9 +26,9 @@ export interface Lot {
   readonly flow: WaitCounts
   readonly cost: number
   readonly arrivedNs: number
-  /** Operations still waiting. */
+  /** Operations that are still waiting. */
   count: number
-  /** Tokens that the first of them has taken so far. */
+  /** Tokens that its first operation has taken so far. */
   paid: number
 }
 
@@ -42,10 +42,10 @@ export class EnforcementObject {
   readonly #onRelease: LotHandler
   readonly #behind = new Ring<Lot>()
   #first: Lot | undefined
-  /** How far the queue has been worked through. */
+  /** Time up to which the queue has been processed. */
   #cursorNs = 0
   #draining = false
-  /** When the first in the queue can go; Infinity when nobody waits. */
+  /** Time at which the first in the queue can go; Infinity if the queue is empty. */
   wakeAtNs = Infinity
   #arrived = 0
   #served = 0
@@ -70,7 +70,7 @@ export class EnforcementObject {
   }
 
   /**
-   * Operations arrive: how many of them go at once. The others are to be queued with `wait`.
+   * Handles arriving operations; returns how many pass at once. The others must be queued with `wait`.
    *
    * @param count, cost  >= 1.
    */
@@ -82,7 +82,8 @@ export class EnforcementObject {
       return count
     }
     if (this.#first !== undefined) return 0
-    // A host that steps back in time finds what is there now, so that nobody is released before he knows his ticket.
+    // If the host's time goes back, tokens are those of the cursor's time, so that no operation is released before its
+    // ticket is known.
     const atNs = nowNs > this.#cursorNs ? nowNs : this.#cursorNs
     if (count === 1) {
       if (!this.bucket.takeOne(atNs, cost)) return 0
@@ -102,17 +103,17 @@ export class EnforcementObject {
       return
     }
     if (this.#draining) return
-    // What is there goes towards its cost now.
+    // Available tokens go towards its cost now.
     this.#cursorNs = Math.max(this.#cursorNs, lot.arrivedNs)
     this.#drain(this.#cursorNs)
   }
 
-  /** Lets go who may go by `nowNs`. */
+  /** Releases the operations that can go by `nowNs`. */
   advance(nowNs: number): void {
     if (nowNs >= this.wakeAtNs && !this.#draining) this.#drain(nowNs)
   }
 
-  /** @returns E_RATE, E_REFILL; then nothing is changed. */
+  /** @returns E_RATE, E_REFILL; then nothing has changed. */
   command(command: ObjectCommand, nowNs: number): Result<void> {
     const rate = command.rate === undefined ? undefined : usableRate(command.rate)
     if (rate?.ok === false) return rate
@@ -128,7 +129,7 @@ export class EnforcementObject {
     return ok(undefined)
   }
 
-  /** Counts since the last collection. */
+  /** Returns counts since the last collection. */
   collect(): ChannelCounts {
     const counts: ChannelCounts = {
       channel: this.channel,
@@ -147,7 +148,7 @@ export class EnforcementObject {
     return counts
   }
 
-  /** Forgets who waits; returns how many operations. */
+  /** Drops the queue; returns the number of operations. */
   drop(): number {
     let n = 0
     for (let lot = this.#first; lot !== undefined; lot = this.#behind.shift()) n += lot.count
@@ -178,13 +179,13 @@ export class EnforcementObject {
     this.#draining = false
   }
 
-  /** Releases of a lot what may go at `atNs`; false: its first operation must wait for a refill. */
+  /** Releases the operations of a lot that can go at `atNs`; false if its first operation must wait for a refill. */
   #serve(lot: Lot, atNs: number): boolean {
     const bucket = this.bucket as TokenBucket
     let n = 0
     if (lot.paid === 0) n = bucket.takeMany(atNs, lot.count, lot.cost)
     if (n === 0) {
-      // A drifting bucket looks for its refill only when it is short: what it just gave may have made it so.
+      // A drifting bucket refills only when it is short, which this payment may have caused.
       for (let paid = 1; paid > 0 && lot.paid < lot.cost * (1 - DUST); lot.paid += paid) {
         paid = bucket.pay(atNs, lot.cost - lot.paid)
       }

@@ -1,6 +1,6 @@
 /**
- * The layout of a stage: its channels and their enforcement objects, as housekeeping rules make them. Source: spec/padll 1.5 and 2.
- * A duplicate is refused and the rest stands.
+ * Layout of a stage: its channels and their enforcement objects by housekeeping rules. Source: spec/padll 1.5 and 2. A
+ * duplicate is refused; the rest stays.
  */
 import { fail, ok, type Failure, type Result } from '../../base/result.ts'
 import { NS_PER_US } from '../../base/units.ts'
@@ -16,7 +16,7 @@ export const OBJECTS_MAX = 16_384
 type ChannelRule = Extract<HousekeepingRule, { kind: 'create_channel' }>
 type ObjectRule = Extract<HousekeepingRule, { kind: 'create_object' }>
 
-/** What a channel may be for besides what rules can say. */
+/** Further selection of a channel that rules cannot express. */
 export interface ChannelOwner {
   readonly job?: string
   readonly user?: string
@@ -31,7 +31,7 @@ interface Channel {
 }
 
 const refused = (code: string, what: string, why?: string): { readonly ok: false; readonly error: Failure } =>
-  fail({ code, what, why, unaffected: 'The other channels and objects stand.' })
+  fail({ code, what, why, unaffected: 'The other channels and objects stay.' })
 
 const scopeOf = (rule: ChannelRule | ObjectRule): Scope | undefined =>
   rule.type !== 'no_op' ? rule.type : rule.context !== 'no_op' ? rule.context : undefined
@@ -43,9 +43,9 @@ export class Layout {
   readonly #objects: EnforcementObject[] = []
   readonly #bucketOptions: BucketOptions
   readonly #onRelease: LotHandler
-  /** Grows with each change. */
+  /** Incremented with each change. */
   version = 0
-  /** Some channel wants to know the size of requests. */
+  /** Set if a channel needs the size of requests. */
   usesSize = false
 
   constructor(mask: Mask | undefined, bucketOptions: BucketOptions, onRelease: LotHandler) {
@@ -70,7 +70,7 @@ export class Layout {
     return this.#channels.get(channel)?.byId.get(object)
   }
 
-  /** What limits a request, or why nothing does. */
+  /** Returns the limiter of a request, or why there is none. */
   find(request: Attributes): EnforcementObject | 'no-channel' | 'no-object' {
     const channel = this.#byConditions.find(request)
     return channel === undefined ? 'no-channel' : (channel.objects.find(request) ?? 'no-object')
@@ -78,7 +78,7 @@ export class Layout {
 
   #addChannel(rule: ChannelRule, owner: ChannelOwner): Result<void> {
     const name = `channel ${rule.channel}`
-    if (this.#channels.has(rule.channel)) return refused('E_DUPLICATE', `${name} is there already`)
+    if (this.#channels.has(rule.channel)) return refused('E_DUPLICATE', `${name} already exists`)
     if (this.#channels.size === CHANNELS_MAX) return refused('E_FULL', `more than ${CHANNELS_MAX} channels`)
     const conditions: Conditions = {
       workflow: rule.workflow,
@@ -90,14 +90,14 @@ export class Layout {
     }
     const channel = { rule, objects: new TokenTable<EnforcementObject>(this.#objectMask()), byId: new Map() }
     if (!this.#byConditions.add(conditions, channel)) {
-      return refused('E_DUPLICATE', `${name} is refused`, 'another channel is for the same requests')
+      return refused('E_DUPLICATE', `${name} is refused`, 'another channel has the same conditions')
     }
     this.#channels.set(rule.channel, channel)
     if (conditions.size !== 0) this.usesSize = true
     return ok(undefined)
   }
 
-  /** Objects know types and contexts alone. */
+  /** Objects match types and contexts only. */
   #objectMask(): Mask | undefined {
     return this.#mask && new Set([...this.#mask].filter((a) => a === 'type' || a === 'context'))
   }
@@ -106,7 +106,7 @@ export class Layout {
     const name = `object ${rule.object} of channel ${rule.channel}`
     const channel = this.#channels.get(rule.channel)
     if (channel === undefined) return refused('E_CHANNEL', `${name} is refused`, 'there is no such channel')
-    if (channel.byId.has(rule.object)) return refused('E_DUPLICATE', `${name} is there already`)
+    if (channel.byId.has(rule.object)) return refused('E_DUPLICATE', `${name} already exists`)
     if (this.#objects.length === OBJECTS_MAX) return refused('E_FULL', `more than ${OBJECTS_MAX} objects`)
     let bucket: TokenBucket | null = null
     if (rule.bucket !== null) {
@@ -121,7 +121,7 @@ export class Layout {
     const object = new EnforcementObject(of, bucket, this.#onRelease)
     const conditions = { ...ANY, type: OPERATION_TYPES[rule.type], context: OPERATION_CONTEXTS[rule.context] }
     if (!channel.objects.add(conditions, object)) {
-      return refused('E_DUPLICATE', `${name} is refused`, 'another object is for the same operations')
+      return refused('E_DUPLICATE', `${name} is refused`, 'another object has the same conditions')
     }
     channel.byId.set(rule.object, object)
     this.#objects.push(object)

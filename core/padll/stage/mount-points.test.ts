@@ -75,7 +75,7 @@ describe('exploits', () => {
     for (const p of ['/home/scratchfile', '/home/scratch', '/scratch2/x', '/scratchfile', '/home/x/scratch/y']) {
       expect([p, points.mountOf(p, '/')]).toEqual([p, UNMANAGED])
     }
-    // As upstream, where that is wanted.
+    // As upstream, if requested.
     expect(mounts(['/scratch'], true).mountOf('/home/scratchfile', '/')).toBe(0)
     expect(mounts(['/scratch'], true).mountOf('scratchfile', '/')).toBe(UNMANAGED)
   })
@@ -100,7 +100,7 @@ describe('exploits', () => {
     expect(points.mountOf('x', '/scratch/a')).toBe(0)
   })
 
-  it('a path longer than a kernel takes is nobody’s, and costs nothing', () => {
+  it('a path longer than the kernel accepts is unmanaged, and costs nothing', () => {
     const points = mounts(['/scratch'])
     expect(points.mountOf(`/scratch/${'../'.repeat(2_000_000)}`, '/')).toBe(UNMANAGED)
     expect(points.mountOf('/scratch/a\0b', '/')).toBe(UNMANAGED)

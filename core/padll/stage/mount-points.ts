@@ -1,23 +1,24 @@
 /**
- * The mount points that a stage manages, and which one a path is under: whole components, longest prefix, after `.`, `..` and
- * `//` are resolved as text. What is under none is nobody's business here.
+ * Mount points that a stage manages, and lookup of a path's: whole components, longest prefix, after `.`, `..` and `//`
+ * are resolved as text. Paths under none are not managed.
  *
- * Source: spec/padll 1.2 [R]. Deviation: a symbolic link is not followed, so a managed file reached through a link from outside is
- * not recognised (nor is it upstream). Option `substring`: upstream's test, the mount's text anywhere in the path as given.
+ * Source: spec/padll 1.2 [R]. Deviation: a symbolic link is not followed, so a managed file reached through a link from
+ * outside is not recognised (nor is it upstream). Option `substring`: upstream's test, the mount's text anywhere in the
+ * path as given.
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 
-/** Longest path that a kernel takes (PATH_MAX); what is longer fails there. */
+/** Longest path that a kernel accepts (PATH_MAX). */
 export const PATH_MAX = 4096
 export const MOUNTS_MAX = 256
-/** Of no mount point. */
+/** Index of a path under no mount point. */
 export const UNMANAGED = -1
 
-/** Paths that were looked up lately, in two generations, so that a full one is not forgotten at once. */
+/** Recently resolved paths, in two generations, so that a full cache is not cleared at once. */
 const CACHED = 16_384
 const CACHED_LENGTH = 512
 
-/** An absolute path without `.`, `..`, `//` or a slash at its end; `..` at the root stays there. */
+/** Normalizes an absolute path: no `.`, `..`, `//` or trailing slash; `..` at the root stays there. */
 export function normalPath(path: string): string {
   if (!path.includes('//') && !path.includes('/.') && (path.length === 1 || !path.endsWith('/'))) return path
   const parts: string[] = []
@@ -28,7 +29,7 @@ export function normalPath(path: string): string {
   return `/${parts.join('/')}`
 }
 
-/** `path` seen from the directory `from`, normalised; undefined where the kernel would not take it. */
+/** Resolves `path` from the directory `from`, normalized; undefined if the kernel would not take it. */
 export function resolvedPath(path: string, from: string): string | undefined {
   if (path.length >= PATH_MAX || path.includes('\0')) return undefined
   return normalPath(path.startsWith('/') ? path : `${from}/${path}`)
@@ -37,7 +38,7 @@ export function resolvedPath(path: string, from: string): string | undefined {
 export class MountPoints {
   readonly paths: readonly string[]
   readonly substring: boolean
-  /** Longest first, with their place in `paths`. */
+  /** Longest first, with their index in `paths`. */
   readonly #longest: readonly { readonly path: string; readonly below: string; readonly index: number }[]
   #young = new Map<string, number>()
   #old = new Map<string, number>()
@@ -57,14 +58,14 @@ export class MountPoints {
     const normal: string[] = []
     for (const path of paths) {
       const one = path.startsWith('/') ? resolvedPath(path, '/') : undefined
-      if (one === undefined) return refused(`mount point ${JSON.stringify(path.slice(0, 80))} is no absolute path`)
+      if (one === undefined) return refused(`mount point ${JSON.stringify(path.slice(0, 80))} is not an absolute path`)
       if (normal.includes(one)) return refused(`mount point ${JSON.stringify(one.slice(0, 80))} is named twice`)
       normal.push(one)
     }
     return ok(new MountPoints(normal, substring))
   }
 
-  /** Place in `paths` of the mount point that a normalised absolute path is under; UNMANAGED for none. */
+  /** Returns the index in `paths` of the mount point of a normalized absolute path; UNMANAGED for none. */
   mountOfNormal(path: string): number {
     for (const mount of this.#longest) {
       if (path === mount.path || path.startsWith(mount.below)) return mount.index
@@ -72,7 +73,7 @@ export class MountPoints {
     return UNMANAGED
   }
 
-  /** The same for a path as a process gives it; `from` is asked for the directory of a relative one. */
+  /** The same for a path as a process passes it; a relative one starts at the directory `from`. */
   mountOf(path: string, from: string): number {
     if (this.substring) return this.#substringOf(path)
     if (path.charCodeAt(0) !== 47) {

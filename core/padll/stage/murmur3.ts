@@ -1,6 +1,6 @@
 /**
- * MurmurHash3 x86_32, the hash that channels are found by, with PAIO's seed. Source: A. Appleby's algorithm, public domain;
- * spec/padll 1.4 (seed, check values). Not for secrets: collisions are easy to make, so whoever looks up by it compares keys.
+ * MurmurHash3 x86_32, the hash of channel tokens, with PAIO's seed. Source: A. Appleby's algorithm, public domain;
+ * spec/padll 1.4 (seed, check values). Not for secrets: collisions are easy to make, so lookups also compare keys.
  */
 import { utf8Bytes } from '../../tbf/utf8.ts'
 
@@ -14,7 +14,7 @@ const scrambled = (k: number): number => {
   return Math.imul((mixed << 15) | (mixed >>> 17), C2)
 }
 
-/** Hash of the text's UTF-8 bytes, 0..2^32-1. */
+/** Hashes the text's UTF-8 bytes, 0..2^32-1. */
 export function murmur3(text: string, seed = SEED): number {
   let ascii = true
   for (let i = 0; i < text.length; i++) {

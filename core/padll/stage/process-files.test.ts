@@ -129,7 +129,7 @@ describe('exploits', () => {
     for (let fd = 0; fd < 3_000_000; fd++) files.opened(fd, `/scratch/${fd & 7}`, undefined, 0)
     expect(files.size).toBe(FD_LIMIT)
     expect(files.mountOfFd(FD_LIMIT - 1)).toBe(0)
-    // Beyond the paths that are kept a directory's mount point still stands for what is under it.
+    // Beyond the kept paths a directory's mount point still applies to the paths below it.
     expect(files.mountOfPath('x', PATHS_KEPT + 1, mounts)).toBe(0)
     for (let file = 0; file < 200_000; file++) files.openedFile(file, undefined, undefined, 0)
     expect(files.handles).toBeLessThan(100_000)

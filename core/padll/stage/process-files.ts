@@ -1,21 +1,23 @@
 /**
- * Descriptors, FILE* handles and working directory of one process: which mount point each descriptor is under, and the path of
- * those that a later call may start from. Entries are copied on dup, dup2, dup3, fcntl(F_DUPFD) and fork, and go on close.
+ * Descriptors, FILE* handles and working directory of one process: the mount point of each descriptor, and the path of
+ * those that a later call may start from. Entries are copied on dup, dup2, dup3, fcntl(F_DUPFD) and fork, and removed
+ * on close.
  *
- * Source: spec/padll 1.2 [R]. Deviations from the public code, all recommended: closed descriptors are forgotten at once, F_DUPFD
- * copies, an unknown descriptor is never managed. Bounds: descriptors up to FD_LIMIT (the kernel's fs.nr_open); paths of at most
- * PATHS_KEPT of them, the others keep their mount point alone and relative paths from them are taken to stay in it.
+ * Source: spec/padll 1.2 [R]. Deviations from the public code, all recommended: closed descriptors are forgotten at
+ * once, F_DUPFD copies, an unknown descriptor is never managed. Bounds: descriptors up to FD_LIMIT (the kernel's
+ * fs.nr_open); paths of at most PATHS_KEPT of them, the others keep only their mount point, and relative paths from
+ * them are assumed to stay in it.
  */
 import { type MountPoints, resolvedPath, UNMANAGED } from './mount-points.ts'
 
 export const FD_LIMIT = 1_048_576
 export const PATHS_KEPT = 65_536
 const FILES_KEPT = 65_536
-/** Of a descriptor or handle that nobody has opened. */
+/** Mount of a descriptor or handle that was not opened. */
 export const UNKNOWN = -2
 
 const PAGE = 4096
-/** In a page: 0 unknown, else mount + OFFSET. */
+/** Page entry: 0 unknown, else mount + OFFSET. */
 const OFFSET = 2
 
 /** `dirfd` of a call that means the working directory. */
@@ -30,7 +32,7 @@ interface Handle {
 
 export class ProcessFiles {
   #cwd: string
-  /** Descriptors by pages of PAGE; a page without entries is given back. */
+  /** Descriptors by pages of PAGE; an empty page is freed. */
   readonly #pages: (Int16Array<ArrayBuffer> | undefined)[] = []
   readonly #used: number[] = []
   readonly #paths = new Map<number, string>()
@@ -46,7 +48,7 @@ export class ProcessFiles {
     return this.#cwd
   }
 
-  /** Descriptors that are known, whatever they are under. */
+  /** Number of known descriptors, under any mount point or none. */
   get size(): number {
     return this.#size
   }
@@ -55,18 +57,18 @@ export class ProcessFiles {
     return this.#handles.size
   }
 
-  /** Mount point of a descriptor: its place, UNMANAGED, or UNKNOWN. */
+  /** Returns the mount point of a descriptor: its index, UNMANAGED, or UNKNOWN. */
   mountOfFd(fd: number): number {
     const page = this.#pages[fd >>> 12]
     return page === undefined || fd !== fd >>> 0 ? UNKNOWN : (page[fd & (PAGE - 1)] as number) - OFFSET
   }
 
-  /** Mount point of a FILE*. */
+  /** Returns the mount point of a FILE*. */
   mountOfFile(file: number): number {
     return this.#handles.get(file)?.mount ?? UNKNOWN
   }
 
-  /** Mount point of a path as a process gives it, relative to a directory's descriptor where it names one. */
+  /** Returns the mount point of a path as a process passes it, relative to a directory descriptor if given. */
   mountOfPath(path: string, dirfd: number | undefined, mounts: MountPoints): number {
     if (mounts.substring || path.charCodeAt(0) === 47) return mounts.mountOf(path, '/')
     if (dirfd === undefined || dirfd === AT_FDCWD) return path === '' ? UNMANAGED : mounts.mountOf(path, this.#cwd)
@@ -75,7 +77,7 @@ export class ProcessFiles {
     return Math.max(this.mountOfFd(dirfd), UNMANAGED)
   }
 
-  /** A descriptor was given for a path. Anything that is no descriptor is ignored. */
+  /** Records a descriptor opened for a path. Ignores an invalid descriptor. */
   opened(fd: number, path: string | undefined, dirfd: number | undefined, mount: number): void {
     if (!isFd(fd)) return
     const from = dirfd === undefined || dirfd === AT_FDCWD ? this.#cwd : this.#paths.get(dirfd)
@@ -87,7 +89,7 @@ export class ProcessFiles {
     )
   }
 
-  /** The entry of `fd` is valid for `copy` too; an unknown `fd` leaves `copy` unknown. */
+  /** Copies the entry of `fd` to `copy`; an unknown `fd` leaves `copy` unknown. */
   duplicated(fd: number, copy: number): void {
     if (!isFd(copy) || fd === copy) return
     const mount = this.mountOfFd(fd)
@@ -116,13 +118,13 @@ export class ProcessFiles {
     }
   }
 
-  /** `fopen` gave `file`; it stands on the descriptor `fd` where the host knows it. */
+  /** `fopen` returned `file`, with the descriptor `fd` if the host knows it. */
   openedFile(file: number, fd: number | undefined, path: string | undefined, mount: number): void {
     if (fd !== undefined) this.opened(fd, path, undefined, mount)
     if (this.#handles.size < FILES_KEPT || this.#handles.has(file)) this.#handles.set(file, { mount, fd: fd ?? -1 })
   }
 
-  /** `fclose`: the descriptor goes with it. */
+  /** `fclose`: the descriptor is closed, too. */
   closedFile(file: number): void {
     const handle = this.#handles.get(file)
     if (handle === undefined) return
@@ -138,7 +140,7 @@ export class ProcessFiles {
     this.#cwd = this.#paths.get(fd) ?? this.#cwd
   }
 
-  /** What a child process starts with. */
+  /** State of a child process. */
   fork(): ProcessFiles {
     const child = new ProcessFiles(this.#cwd)
     for (const [i, page] of this.#pages.entries()) child.#pages[i] = page?.slice()

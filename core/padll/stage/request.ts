@@ -1,42 +1,45 @@
-/** What a process asks of its stage, and what the stage answers. Source: spec/padll 1.1-1.5. */
+/** Requests of a process to its stage, and the stage's answers. Source: spec/padll 1.1-1.5. */
 import type { PosixCall } from '../posix-calls.ts'
 import type { ProcessFiles } from './process-files.ts'
 
-/** One POSIX call, or `count` equal ones that arrive together. Paths are as the process gave them: relative, `..`, hostile. */
+/**
+ * One POSIX call, or `count` equal ones that arrive together. Paths are as the process passed them: relative, `..`,
+ * hostile.
+ */
 export interface StageRequest {
   readonly call: PosixCall
   /** Path of the call; the old path of `rename`. */
   readonly path?: string
   /** New path of `rename`. */
   readonly newPath?: string
-  /** Directory of a relative `path` of an `*at` call; without it (AT_FDCWD) the working directory. */
+  /** Directory of a relative `path` of an `*at` call; absent (AT_FDCWD): the working directory. */
   readonly dirfd?: number
   /** The same for `newPath`. */
   readonly newDirfd?: number
-  /** Descriptor that the call is about (`close`, `read`, `dup`, `fcntl`); the first one of `close_range`. */
+  /** Descriptor argument (`close`, `read`, `dup`, `fcntl`); the first one of `close_range`. */
   readonly fd?: number
-  /** Wanted number of `dup2`, `dup3`; the last one of `close_range`. */
+  /** Requested number of `dup2`, `dup3`; the last one of `close_range`. */
   readonly newFd?: number
   /** Handle of a FILE*, as a number that the host gives it. */
   readonly file?: number
-  /** Bytes asked for; only data calls cost them. */
+  /** Requested bytes; only data calls cost them. */
   readonly size?: number
-  /** Equal operations that arrive together, integer >= 1, 1 if absent. Each costs for itself. */
+  /** Equal operations that arrive together, integer >= 1, 1 if absent. Each pays its own cost. */
   readonly count?: number
-  /** The call has a mode argument (O_CREAT): another switch of `open`, `openat`, `open64`. */
+  /** The call has a mode argument (O_CREAT): `open`, `openat`, `open64` have another switch for it. */
   readonly creates?: boolean
   /** `fcntl` with F_DUPFD or F_DUPFD_CLOEXEC. */
   readonly duplicates?: boolean
-  /** Whose process it is, where one stage serves several; else the stage's own. */
+  /** Job of the process, if one stage serves several; default: the stage's own. */
   readonly job?: string
   readonly user?: string
-  /** Workflow; else one is drawn uniformly. */
+  /** Workflow; default: drawn uniformly. */
   readonly workflow?: number
-  /** Descriptors of the calling process; else the stage's own (`stage.files`). */
+  /** Descriptors of the calling process; default: the stage's own (`stage.files`). */
   readonly files?: ProcessFiles
 }
 
-/** Why a call went on without being limited. */
+/** Reasons for a call to go unlimited. */
 export const BYPASS_REASONS = [
   'unknown-call',
   'switched-off',
@@ -52,13 +55,13 @@ export type BypassReason = (typeof BYPASS_REASONS)[number]
 export interface Forwarded {
   readonly kind: 'forwarded'
   readonly reason: BypassReason
-  /** Place in BYPASS_REASONS. */
+  /** Position in BYPASS_REASONS. */
   readonly index: number
 }
 
 /**
- * What became of a submission. `forwarded` and `passed`: the host executes all of it now. `waits`: `passed` of its operations
- * go now, `waiting` of them later, told through `onRelease` with this ticket.
+ * Outcome of a submission. `forwarded` and `passed`: the host executes all of it now. `waits`: `passed` of its
+ * operations go now, `waiting` of them later, reported through `onRelease` with this ticket.
  */
 export type Outcome =
   | Forwarded
@@ -66,22 +69,22 @@ export type Outcome =
   | { readonly kind: 'waits'; readonly ticket: number; readonly passed: number; readonly waiting: number }
 
 /**
- * Called for each lot of waiting operations that may go: `count` operations of `ticket` at `atNs` (never after the time the
- * stage was last told). The handler may submit again; what it submits queues behind.
+ * Called for each lot of waiting operations that may go: `count` operations of `ticket` at `atNs` (never after the
+ * latest time passed to the stage). The handler may submit again; these operations queue behind.
  */
 export type ReleaseHandler = (ticket: number, count: number, atNs: number) => void
 
-/** What came of an executed call: keeps descriptors and error counts right. */
+/** Result of an executed call: keeps descriptors and error counts right. */
 export interface CallResult {
   /** The call failed. */
   readonly failed?: boolean
-  /** Descriptor that `open`, `dup`, `fcntl(F_DUPFD)`, `fopen` (its descriptor) gave. */
+  /** Descriptor returned by `open`, `dup`, `fcntl(F_DUPFD)`, `fopen` (its descriptor). */
   readonly fd?: number
-  /** Handle that `fopen` gave. */
+  /** Handle returned by `fopen`. */
   readonly file?: number
 }
 
-/** One value each, so that nothing is allocated for a request that does not wait. */
+/** Constants, so that a request that does not wait allocates nothing. */
 export const PASSED: Outcome = { kind: 'passed' }
 const forwarded = (reason: BypassReason): Forwarded => ({
   kind: 'forwarded',

@@ -1,10 +1,10 @@
 /**
- * Requests per second through a stage, classify and take: call, switch, mount point, flow, channel, object, token. A closed
- * loop in virtual time, rates too high to throttle; each channel serves a workflow of its own.
+ * Requests per second through a stage: call, switch, mount point, flow, channel, object, token. A closed loop in
+ * virtual time, rates too high to throttle; each channel serves a workflow of its own.
  *
- * `padll.stage.N-channels`: calls by path on 1,024 paths, every 8th outside the mount point. `padll.stage.descriptors`: `read`
- * of 4 KiB on open descriptors. `padll.stage.bulk`: the same in lots of 100. Baseline: the same requests without what is
- * remembered, path resolved, key built, hashed and looked up each time.
+ * `padll.stage.N-channels`: calls by path on 1,024 paths, every 8th outside the mount point. `padll.stage.descriptors`:
+ * `read` of 4 KiB on open descriptors. `padll.stage.bulk`: the same in lots of 100. Baseline: the same requests without
+ * caches, path resolved, key built, hashed and looked up each time.
  */
 import type { Bench } from '../../../bench/measure.ts'
 import { NS_PER_MS } from '../../base/units.ts'
@@ -24,7 +24,7 @@ const RATE = 2 ** 50
 const REFILL_NS = 10 * NS_PER_MS
 const identity = { job: 'job.1', instance: 0, pid: 4711, ppid: 1, hostname: 'n1', user: 'ana' }
 
-/** A mix, so that no branch is learnt. */
+/** Mixed, so that branch prediction does not learn one. */
 const CALLS = ['getxattr', 'open', 'stat', 'mkdir', 'getxattr', 'unlink', 'open', 'rename'] as const
 
 const pathCalls = (channels: number, count = 1): StageRequest[] =>
@@ -49,7 +49,7 @@ function stageWith(channels: number, context: 'meta_op' | 'data_op'): Stage {
   return stage
 }
 
-/** Requests/s; each is expected to pass or to be forwarded. */
+/** Requests/s; each must pass or be forwarded. */
 function submitted(stage: Stage, requests: readonly StageRequest[], now: Clock): number {
   const mask = requests.length - 1
   let held = 0
@@ -66,7 +66,7 @@ function submitted(stage: Stage, requests: readonly StageRequest[], now: Clock):
   return (REQUESTS / took) * 1000
 }
 
-/** The same without memory: what a stage does that resolves and hashes for each request. */
+/** The same without caches: resolves and hashes for each request. */
 function uncached(channels: number, now: Clock): number {
   const requests = pathCalls(channels)
   const mounts = MountPoints.of(['/lustre', '/scratch'])

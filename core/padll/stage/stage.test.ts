@@ -3,10 +3,9 @@ import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import type { OperationContext, OperationType } from '../vocabulary.ts'
 import { POSIX_CALLS } from '../posix-calls.ts'
-import { formatCallTable } from './call-statistics.ts'
 import type { ChannelOwner } from './layout.ts'
 import type { StageRequest } from './request.ts'
-import { Stage, type StageOptions } from './stage.ts'
+import { Stage, type StageOptions, formatCallTable } from './stage.ts'
 
 const identity = { job: 'job.1', instance: 0, pid: 4711, ppid: 1, hostname: 'n1', user: 'ana' }
 
@@ -54,7 +53,7 @@ function stageOf(
 
 const open: StageRequest = { call: 'open', path: '/scratch/x' }
 
-/** The channel that counted the request; undefined for none. */
+/** Returns the channel that counted the request; undefined for none. */
 function channelFor(stage: Stage, request: StageRequest): number | undefined {
   stage.collect(0)
   stage.submit(request, 0)
@@ -93,14 +92,14 @@ describe('a request', () => {
     expect(times[999]).toBe(NS_PER_S)
   })
 
-  it('passes where a host that comes late has let nobody go meanwhile', () => {
+  it('passes if a late host has released nothing meanwhile', () => {
     const { stage, releases } = stageOf([{ type: 'open', rate: 1000 }])
     stage.submit({ ...open, count: 25 }, 0)
     expect(stage.submit(open, NS_PER_S)).toEqual({ kind: 'passed' })
     expect(releases.map(([, , atNs]) => atNs)).toEqual([10 * NS_PER_MS, 20 * NS_PER_MS])
   })
 
-  it('waits under a ticket that nobody was told before, also where time steps back', () => {
+  it('waits under a new ticket, even if time steps back', () => {
     const tickets: number[] = []
     const { stage } = stageOf([{ type: 'open', rate: 1000 }], { onRelease: (ticket) => void tickets.push(ticket) })
     stage.submit({ ...open, count: 30 }, 0)
@@ -277,7 +276,7 @@ describe('channels', () => {
     expect(stage.collect(0).reduce((sum, counts) => sum + counts.arrived, 0)).toBe(5)
   })
 
-  it('that come later take over what went elsewhere before', () => {
+  it('added later take over requests of other channels', () => {
     const { stage } = stageOf([{ context: 'meta_op', rate: null }])
     expect(channelFor(stage, open)).toBe(1)
     stage.housekeeping(channelRule(2, { type: 'open' }), 0)
@@ -323,12 +322,12 @@ describe('control', () => {
     expect([stage.command({ channel: 2, object: 1, rate: 5 }, 0).ok, stage.limitOf(2, 1)]).toEqual([true, null])
   })
 
-  it('raises a rate for those who already wait', () => {
+  it('raises the rate of waiting operations', () => {
     const { stage, releases } = stageOf([{ type: 'open', rate: 1 }])
     stage.submit({ ...open, count: 100 }, 0)
     stage.command({ channel: 1, object: 1, rate: 10_000 }, 5 * NS_PER_MS)
     stage.advance(10 * NS_PER_MS)
-    // The first of them had paid a part of its cost already and goes by itself.
+    // Its first operation had already paid a part of its cost and is released alone.
     expect(releases).toEqual([
       [1, 1, 10 * NS_PER_MS],
       [1, 99, 10 * NS_PER_MS],
@@ -361,7 +360,7 @@ describe('control', () => {
     ])
   })
 
-  it('drops who waits when the process has died', () => {
+  it('drops waiting operations when the process has died', () => {
     const { stage, releases } = stageOf([{ type: 'open', rate: 100 }])
     stage.submit({ ...open, count: 10 }, 0)
     stage.submit({ ...open, count: 5 }, 0)

@@ -1,10 +1,10 @@
 /**
- * A data-plane stage: what stands between one process (instance) of a job and the file system. Each POSIX call is looked up in
- * the call table, its path or descriptor among the mount points, its attributes among the channels; what an enforcement object
- * limits takes tokens or waits. Whatever the stage does not know it forwards: it never keeps a process from its work.
+ * Data-plane stage between one process (instance) of a job and the file system. Each POSIX call is looked up in the
+ * call table, its path or descriptor among the mount points, its attributes among the channels; limited calls take
+ * tokens or wait. The stage forwards everything that it does not know: it never blocks a process.
  *
- * Source: spec/padll 1. Deviations are named where they live: mount-points.ts, process-files.ts, differentiation.ts,
- * token-bucket.ts. Time is virtual: the host says what time it is and executes what it is told.
+ * Source: spec/padll 1. Deviations: see mount-points.ts, process-files.ts, differentiation.ts, token-bucket.ts. Time is
+ * virtual: the host passes the time and executes the calls that are released.
  */
 import { randomStream } from '../../base/random.ts'
 import { fail, invariant, type Result } from '../../base/result.ts'
@@ -16,18 +16,16 @@ import {
   posixCall,
   type PosixCallRow,
   UPSTREAM_SWITCHES,
+  CALL_CLASSES,
+  type CallClass,
 } from '../posix-calls.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import type { OperationType, Scope } from '../vocabulary.ts'
-import { CallStatistics } from './call-statistics.ts'
 import { contextsOf, type Mask, sizeClassOf, typesOf } from './differentiation.ts'
-import type { EnforcementObject, Lot } from './enforcement-object.ts'
-import type { Flow } from './flow.ts'
+import type { EnforcementObject, Lot, WaitCounts } from './enforcement-object.ts'
 import { type ChannelOwner, Layout } from './layout.ts'
-import { MountPoints } from './mount-points.ts'
-import { type Principal, Principals } from './principals.ts'
+import { MountPoints, UNMANAGED } from './mount-points.ts'
 import { ProcessFiles, UNKNOWN } from './process-files.ts'
-import { applyEffect, mountOfRequest } from './request-files.ts'
 import {
   type CallResult,
   FORWARDED,
@@ -36,33 +34,284 @@ import {
   PASSED,
   type ReleaseHandler,
   type StageRequest,
+  BYPASS_REASONS,
+  type BypassReason,
 } from './request.ts'
+
+// A flow: all requests of one call, workflow, size class, job and user. Their channel and object are cached until the
+// layout of the stage changes, so requests are not hashed.
+
+class Flow implements WaitCounts {
+  readonly call: PosixCallRow
+  readonly workflow: number
+  readonly size: number
+  readonly user: string
+  readonly job: string
+  /** Layout version of the cached lookup. */
+  layout = -1
+  /** Limiter; null: none, for the reason `bypass`. */
+  object: EnforcementObject | null = null
+  bypass: Forwarded = FORWARDED['no-channel']
+  /** Operations that arrived, and operations released after a wait. */
+  arrived = 0
+  waited = 0
+  /** Sum and maximum of their waits. */
+  waitNs = 0
+  longestNs = 0
+
+  constructor(call: PosixCallRow, workflow: number, size: number, user: string, job: string) {
+    this.call = call
+    this.workflow = workflow
+    this.size = size
+    this.user = user
+    this.job = job
+  }
+}
+
+// Counters per call: calls, errors, bypassed ones and bytes, in two tables as upstream has them: processed calls, and
+// calls only passed through (switch off, not ready). Source: spec/padll 1.1. "Bypassed": intercepted, but not a managed
+// file.
+
+interface CallCounts {
+  readonly calls: number
+  readonly errors: number
+  readonly bypassed: number
+  readonly bytes: number
+}
+
+class CallTable {
+  // By index of the call.
+  readonly #calls = new Float64Array(POSIX_CALLS.length)
+  readonly #errors = new Float64Array(POSIX_CALLS.length)
+  readonly #bypassed = new Float64Array(POSIX_CALLS.length)
+  readonly #bytes = new Float64Array(POSIX_CALLS.length)
+
+  add(index: number, count: number): void {
+    this.#calls[index] = (this.#calls[index] as number) + count
+  }
+
+  addBytes(index: number, bytes: number): void {
+    this.#bytes[index] = (this.#bytes[index] as number) + bytes
+  }
+
+  addErrors(index: number, count: number): void {
+    this.#errors[index] = (this.#errors[index] as number) + count
+  }
+
+  addBypassed(index: number, count: number): void {
+    this.#bypassed[index] = (this.#bypassed[index] as number) + count
+  }
+
+  of(call: PosixCallRow): CallCounts {
+    return this.#sum([call])
+  }
+
+  ofClass(klass: CallClass): CallCounts {
+    return this.#sum(POSIX_CALLS.filter((call) => call.klass === klass))
+  }
+
+  #sum(of: readonly PosixCallRow[]): CallCounts {
+    const sum = (all: Float64Array): number => of.reduce((s, call) => s + (all[call.index] as number), 0)
+    return {
+      calls: sum(this.#calls),
+      errors: sum(this.#errors),
+      bypassed: sum(this.#bypassed),
+      bytes: sum(this.#bytes),
+    }
+  }
+}
+
+class CallStatistics {
+  readonly intercepted = new CallTable()
+  readonly passedThrough = new CallTable()
+  readonly #byReason = new Float64Array(BYPASS_REASONS.length)
+
+  addForwarded(forwarded: Forwarded, count: number): void {
+    this.#byReason[forwarded.index] = (this.#byReason[forwarded.index] as number) + count
+  }
+
+  /** Operations forwarded for this reason. */
+  forwarded(reason: BypassReason): number {
+    return this.#byReason[FORWARDED[reason].index] as number
+  }
+}
+
+const COLUMNS = ['calls', 'errors', 'bypassed', 'bytes'] as const
+
+/** Formats one of the two reports: classes with their sums, and below each its calls with a count. */
+export function formatCallTable(table: CallTable, title: string): string {
+  const line = (name: string, counts: CallCounts): string =>
+    name.padEnd(16) + COLUMNS.map((column) => String(counts[column]).padStart(16)).join('')
+  const lines = [title, ''.padEnd(16) + COLUMNS.map((column) => column.padStart(16)).join('')]
+  for (const klass of CALL_CLASSES) {
+    lines.push(line(klass, table.ofClass(klass)))
+    for (const call of POSIX_CALLS) {
+      if (call.klass === klass && table.of(call).calls > 0) lines.push(line(`  ${call.name}`, table.of(call)))
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+// File of a request, and the effect of an executed call on the descriptors of its process. Source: spec/padll 1.2.
+
+const pathMount = (
+  path: string | undefined,
+  dirfd: number | undefined,
+  files: ProcessFiles,
+  mounts: MountPoints,
+): number => (path === undefined ? UNMANAGED : files.mountOfPath(path, dirfd, mounts))
+
+/**
+ * Mount point of a request: its index, UNMANAGED, or UNKNOWN for an unopened descriptor and for calls without a file. A
+ * rename is under either of its paths; upstream (`mounts.substring`) checks only the new one, so that files moved away
+ * escape.
+ */
+function mountOfRequest(call: PosixCallRow, request: StageRequest, files: ProcessFiles, mounts: MountPoints): number {
+  switch (call.locate) {
+    case 'path':
+      return pathMount(request.path, request.dirfd, files, mounts)
+    case 'fd':
+      return request.fd === undefined ? UNKNOWN : files.mountOfFd(request.fd)
+    case 'file':
+      return request.file === undefined ? UNKNOWN : files.mountOfFile(request.file)
+    case 'new-path': {
+      const to = pathMount(request.newPath, request.newDirfd, files, mounts)
+      return to >= 0 || mounts.substring ? to : pathMount(request.path, request.dirfd, files, mounts)
+    }
+    case 'none':
+      return UNKNOWN
+  }
+}
+
+/** Not a descriptor: default for an absent one. */
+const NONE = -1
+
+/** Applies an executed call's opens, copies and closes to `files`. */
+function applyEffect(
+  call: PosixCallRow,
+  request: StageRequest,
+  result: CallResult,
+  files: ProcessFiles,
+  mounts: MountPoints,
+): void {
+  const { fd = NONE, newFd, path, dirfd } = request
+  // Linux releases a descriptor even if close reports an error.
+  if (call.effect === 'close') return files.closed(fd)
+  if (call.effect === 'fclose') return files.closedFile(request.file ?? NONE)
+  if (result.failed === true) return
+  switch (call.effect) {
+    case 'open':
+      return files.opened(result.fd ?? NONE, path, dirfd, pathMount(path, dirfd, files, mounts))
+    case 'fopen':
+      if (result.file === undefined) return
+      return files.openedFile(result.file, result.fd, path, pathMount(path, dirfd, files, mounts))
+    case 'dup':
+      return files.duplicated(fd, result.fd ?? newFd ?? NONE)
+    case 'fcntl':
+      return request.duplicates === true ? files.duplicated(fd, result.fd ?? NONE) : undefined
+    case 'close-range':
+      return files.closedRange(fd, newFd ?? Infinity)
+    case 'chdir':
+      return path === undefined ? undefined : files.chdir(path)
+    case 'fchdir':
+      return files.fchdir(fd)
+    case 'none':
+      return undefined
+  }
+}
+
+// Principals whose requests a stage has seen: pairs of job and user with their flows. Usually there is one, the stage's
+// own. The first PRINCIPALS_MAX pairs are cached; further ones are distinguished, too, but looked up for each request
+// and not reported.
+
+export const PRINCIPALS_MAX = 10_000
+const CALLS = POSIX_CALLS.length
+
+class Principal {
+  readonly job: string
+  readonly user: string
+  readonly #workflows: number
+  readonly #flows: (Flow | undefined)[] = []
+
+  constructor(job: string, user: string, workflows: number) {
+    this.job = job
+    this.user = user
+    this.#workflows = workflows
+  }
+
+  /** @param workflow  its index. @param size  its class. */
+  flow(call: PosixCallRow, workflow: number, size: number): Flow {
+    const at = (size * this.#workflows + workflow) * CALLS + call.index
+    return this.#flows[at] ?? this.#newFlow(at, call, workflow, size)
+  }
+
+  get flows(): Flow[] {
+    return this.#flows.filter((flow) => flow !== undefined)
+  }
+
+  #newFlow(at: number, call: PosixCallRow, workflow: number, size: number): Flow {
+    while (this.#flows.length < at) this.#flows.push(undefined)
+    return (this.#flows[at] = new Flow(call, workflow, size, this.user, this.job))
+  }
+}
+
+class Principals {
+  readonly own: Principal
+  readonly #workflows: number
+  readonly #byJob = new Map<string, Map<string, Principal>>()
+  #size = 1
+
+  constructor(job: string, user: string, workflows: number) {
+    this.#workflows = workflows
+    this.own = new Principal(job, user, workflows)
+    this.#byJob.set(job, new Map([[user, this.own]]))
+  }
+
+  of(job: string = this.own.job, user: string = this.own.user): Principal {
+    const known = this.#byJob.get(job)?.get(user)
+    if (known !== undefined) return known
+    const principal = new Principal(job, user, this.#workflows)
+    if (this.#size === PRINCIPALS_MAX) return principal
+    const users = this.#byJob.get(job)
+    if (users === undefined) this.#byJob.set(job, new Map([[user, principal]]))
+    else users.set(user, principal)
+    this.#size++
+    return principal
+  }
+
+  get all(): Principal[] {
+    return [...this.#byJob.values()].flatMap((users) => [...users.values()])
+  }
+}
 
 export interface StageOptions {
   readonly identity: StageIdentity
-  /** Managed mount points; as texts only where they are known to be good, see MountPoints.of. */
+  /** Managed mount points; as texts only if they are known to be valid, see MountPoints.of. */
   readonly mounts: MountPoints | readonly string[]
-  /** Told of each lot of waiting operations that may go. May be called out of `advance`, `submit`, `command` and `collect`. */
+  /**
+   * Called for each lot of waiting operations that may go, possibly from within `advance`, `submit`, `command` or
+   * `collect`.
+   */
   readonly onRelease?: ReleaseHandler
-  /** Which calls are intercepted, by switch: every one (default), the public defaults (only `open`), or these. */
+  /** Intercepted calls, by switch: all (default), the public defaults (only `open`), or these. */
   readonly switches?: 'all' | 'upstream' | ReadonlySet<string>
   /** Number of workflows, 1..1024, 1 if absent: ids 1000, 2000, … */
   readonly workflows?: number
-  /** Attributes that all channels are told apart by, exactly, as upstream has them; absent: see differentiation.ts. */
+  /** Attributes that distinguish all channels, matched exactly, as upstream; absent: see differentiation.ts. */
   readonly mask?: Mask
-  /** Mounts by substring, contexts and types exactly as the call table has them, buckets that spend whole. Default false. */
+  /** Mounts by substring, contexts and types exactly as in the call table, buckets that spend whole. Default false. */
   readonly strictUpstream?: boolean
   /** Buckets that drift, see token-bucket.ts. Default false. */
   readonly driftCompat?: boolean
-  /** Working directory of the process at first, `/` if absent. */
+  /** Initial working directory of the process, `/` if absent. */
   readonly cwd?: string
 }
 
-/** What one operation type of one job went through since the stage began. */
+/** Totals of one operation type of one job since the stage started. */
 export interface WaitsOfOperation {
   readonly job: string
   readonly operation: OperationType
-  /** Managed operations that came, and of those let go after a wait. */
+  /** Managed operations that arrived, and operations released after a wait. */
   readonly arrived: number
   readonly waited: number
   /** Sum and maximum of their waits. */
@@ -70,11 +319,11 @@ export interface WaitsOfOperation {
   readonly longestNs: number
 }
 
-/** Linux moves no more in one call, whatever is asked for. */
+/** Linux moves no more in one call, whatever the requested size. */
 const CALL_BYTES_MAX = 0x7fff_f000
 const WORKFLOWS_MAX = 1024
 const WORKFLOW_STEP = 1000
-/** Most operations that one submission may stand for. */
+/** Largest number of operations in one submission. */
 const COUNT_MAX = 2 ** 40
 
 const bytesOf = (size: number | undefined): number =>
@@ -91,7 +340,7 @@ export class Stage {
   readonly files: ProcessFiles
   readonly statistics = new CallStatistics()
   readonly #mounts: MountPoints
-  /** Types and contexts are matched as the call table has them. */
+  /** Types and contexts match only as in the call table. */
   readonly #exact: boolean
   /** Switches by index of the call: plain, and with a mode argument. */
   readonly #on: readonly boolean[]
@@ -100,7 +349,7 @@ export class Stage {
   readonly #random: () => number
   readonly #principals: Principals
   readonly #layout: Layout
-  /** Objects for which somebody waits. */
+  /** Objects with waiting operations. */
   readonly #busy = new Set<EnforcementObject>()
   #isReady = false
   #ticket = 0
@@ -131,7 +380,7 @@ export class Stage {
     this.#layout = new Layout(mask, bucket, released)
   }
 
-  /** One request's whole path. Nothing is allocated unless operations must wait. Unusable counts are taken as 1. */
+  /** Processes one request. Allocates only if operations must wait. Invalid counts are taken as 1. */
   submit(request: StageRequest, nowNs: number): Outcome {
     const call = posixCall(request.call)
     const count = request.count === undefined ? 1 : usableCount(request.count)
@@ -163,7 +412,7 @@ export class Stage {
     return cost === 0 ? PASSED : this.#take(object, flow, count, cost, nowNs)
   }
 
-  /** What came of an executed call, also of a forwarded one: keeps descriptors and error counts right. */
+  /** Records the result of an executed call, also of a forwarded one: keeps descriptors and error counts right. */
   done(request: StageRequest, result: CallResult): void {
     const call = posixCall(request.call)
     if (call === undefined) return
@@ -176,8 +425,9 @@ export class Stage {
   }
 
   /**
-   * Lets go what may go by `nowNs`, through `onRelease`, each with its exact instant however coarse the steps are. A handler that
-   * submits again at that instant is served in order of time in its own channel; across channels only if steps are fine.
+   * Releases operations that can go by `nowNs`, through `onRelease`, each with its exact time however coarse the steps
+   * are. A handler that submits again at that time is served in order of time in its own channel; across channels only
+   * if steps are fine.
    */
   advance(nowNs: number): void {
     for (const object of this.#busy) {
@@ -186,14 +436,14 @@ export class Stage {
     }
   }
 
-  /** Next instant at which a waiting operation can go; Infinity when nothing waits. */
+  /** Next time at which a waiting operation can go; Infinity if none waits. */
   get nextReleaseNs(): number {
     let next = Infinity
     for (const object of this.#busy) next = Math.min(next, object.wakeAtNs)
     return next
   }
 
-  /** Before it is ready a stage forwards everything. */
+  /** Ends the initial state, in which a stage forwards everything. */
   markReady(): void {
     this.#isReady = true
   }
@@ -203,7 +453,7 @@ export class Stage {
   }
 
   /**
-   * Lays out a channel or an object. `owner`: what the channel is for besides what rules can say.
+   * Creates a channel or an object. `owner`: further selection of the channel that rules cannot express.
    *
    * @returns  E_DUPLICATE (id or conditions), E_CHANNEL (none such), E_RATE, E_REFILL, E_FULL; then nothing has changed.
    */
@@ -219,15 +469,15 @@ export class Stage {
   command(command: ObjectCommand, nowNs: number): Result<void> {
     const object = this.#layout.object(command.channel, command.object)
     if (object !== undefined) return object.command(command, nowNs)
-    return fail({ code: 'E_CHANNEL', what: `there is no object ${command.object} of channel ${command.channel}` })
+    return fail({ code: 'E_CHANNEL', what: `channel ${command.channel} has no object ${command.object}` })
   }
 
-  /** What there is to limit, in order of creation. */
+  /** Channels and their objects, in order of creation. */
   get channels(): { readonly channel: number; readonly object: number; readonly scope: Scope }[] {
     return this.#layout.objects.map(({ channel, object, scope }) => ({ channel, object, scope }))
   }
 
-  /** Rate (op/s, byte/s for data) and refill period of an object as they are now; null for noop or where there is none. */
+  /** Current rate (op/s, byte/s for data) and refill period of an object; null for noop or an unknown object. */
   limitOf(channel: number, object: number): { readonly rate: number; readonly refillNs: number } | null {
     const bucket = this.#layout.object(channel, object)?.bucket ?? null
     return bucket && { rate: bucket.rate, refillNs: bucket.periodNs }
@@ -254,7 +504,7 @@ export class Stage {
     return rows
   }
 
-  /** Forgets waiting operations: their process has died. Returns how many there were. */
+  /** Drops waiting operations: their process has died. Returns their number. */
   drop(): number {
     let n = 0
     for (const object of this.#busy) n += object.drop()

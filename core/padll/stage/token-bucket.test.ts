@@ -13,7 +13,7 @@ interface Release {
   readonly atNs: number
 }
 
-/** An object with what it releases, operation by operation. */
+/** An object that records its releases, operation by operation. */
 function drl(rate: number, periodNs: number, options: BucketOptions) {
   const releases: Release[] = []
   let toldNs = 0
@@ -30,7 +30,7 @@ function drl(rate: number, periodNs: number, options: BucketOptions) {
     for (let i = 0; i < passed; i++) releases.push({ ticket, atNs: nowNs })
     if (passed < count) object.wait({ ticket, flow, cost, arrivedNs: nowNs, count: count - passed, paid: 0 })
   }
-  /** The past is past: what is released from here on goes now or later. */
+  /** Time never goes back: releases from here on are now or later. */
   const tell = (nowNs: number): void => {
     toldNs = nowNs
   }
@@ -136,13 +136,17 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** What the rules of spec/padll 1.6 give, one operation, one refill and one event at a time. */
+/** Reference by the rules of spec/padll 1.6, one operation, one refill and one event at a time. */
 function oracle(steps: readonly Step[], rate0: number, whole: boolean, endNs: number): Release[] {
   const releases: Release[] = []
   const queue: { ticket: number; need: number; cost: number }[] = []
-  let [rateNow, period, now, ticket] = [rate0, PERIOD, 0, 0]
+  let rateNow = rate0
+  let period = PERIOD
+  let now = 0
+  let ticket = 0
   let capacity = (rateNow * period) / NS_PER_S
-  let [tokens, deadline] = [capacity, period]
+  let tokens = capacity
+  let deadline = period
   const serve = (): void => {
     for (let first = queue[0]; first !== undefined; first = queue[0]) {
       const slice = Math.min(first.need, capacity)
@@ -187,7 +191,8 @@ function oracle(steps: readonly Step[], rate0: number, whole: boolean, endNs: nu
 
 function played(steps: readonly Step[], rate0: number, options: BucketOptions, fine: boolean) {
   const one = drl(rate0, PERIOD, options)
-  let [now, ticket] = [0, 0]
+  let now = 0
+  let ticket = 0
   const to = (t: number): void => {
     while (fine && one.object.wakeAtNs <= t) one.object.advance(one.object.wakeAtNs)
     now = t
@@ -251,7 +256,7 @@ describe('an object', () => {
         const { releases } = played(all, rate0, whole ? WHOLE : PARTIAL, false)
         const capacity = (rate0 * PERIOD) / NS_PER_S
         const most = Math.max(0, ...all.map((s) => s.cost))
-        // Served over any run of periods; what the first one released may have been paid for before.
+        // Served over any run of periods; the first one's releases may have been paid for earlier.
         const bySlot = new Map<number, number>()
         for (const r of releases) {
           const slot = Math.floor(r.atNs / PERIOD)
@@ -283,7 +288,7 @@ describe('a new rate', () => {
     expect(bucket.takeMany(PERIOD, 1000, 1)).toBe(400)
   })
 
-  it('releases nobody in the past where a shorter period is looked at more often', () => {
+  it('releases nothing in the past if a shorter period is polled more often', () => {
     const { object, releases, arrive, tell } = drl(20_000, PERIOD, { spend: 'whole', drift: true })
     arrive(1, 0, 200)
     arrive(2, 50_000)

@@ -1,28 +1,29 @@
 /**
- * PAIO's token bucket ("drl") in virtual time: a refill sets the tokens to the full capacity, capacity = rate * period, a double
- * that is never rounded; what was left is lost.
+ * PAIO's token bucket ("drl") in virtual time: a refill sets the tokens to the full capacity, capacity = rate * period,
+ * a double that is never rounded; leftover tokens are lost.
  *
- * Source: spec/padll 1.6. Deviations, as recommended there: refills stand on a grid (deadline += period), so that the rate served
- * is the nominal one; the rate has a floor, since no capacity means no end. Two more options: `spend: 'whole'` takes an
- * operation's tokens (or a slice of one capacity) at once or not at all, as upstream does: at 150 op/s and 10 ms only one
- * operation fits each capacity of 1.5, so 100 op/s are served. `partial`, the default, lets the first in the queue take what is
- * there towards its cost: no token is lost while anybody waits, and never more than one capacity is taken in a period.
- * `drift`: the next refill is one period after the last one was seen, by a waiter that looks every 1 % of the period and
- * comes LATE_NS late: 19,463 op/s at 20,000 nominal (spec/padll 1.6).
+ * Source: spec/padll 1.6. Deviations, as recommended there: refills follow a grid (deadline += period), so that the
+ * served rate is the nominal one; the rate has a floor, since operations would wait forever without capacity. Two more
+ * options: `spend: 'whole'` takes an operation's tokens (or a slice of one capacity) at once or not at all, as upstream
+ * does: at 150 op/s and 10 ms only one operation fits each capacity of 1.5, so 100 op/s are served. `partial`, the
+ * default, lets the first in the queue take the available tokens towards its cost: no token is lost while an operation
+ * waits, and never more than one capacity is taken in a period. `drift`: the next refill is one period after the last
+ * one was seen by a waiter that polls every 1 % of the period and is LATE_NS late: 19,463 op/s at 20,000 nominal
+ * (spec/padll 1.6).
  */
 import { fail, ok, type Result } from '../../base/result.ts'
 import { NS_PER_S, NS_PER_US } from '../../base/units.ts'
 
 /** Lowest rate, op/s (byte/s for data). */
 export const RATE_FLOOR = 1
-/** Highest rate that stays exact. */
+/** Largest rate that stays exact. */
 export const RATE_MAX = 2 ** 50
 export const REFILL_MIN_NS = 100 * NS_PER_US
 export const REFILL_MAX_NS = 3600 * NS_PER_S
 
-/** How late upstream's waiter sees a refill of 10 ms: 20,000 / 19,463 of the period. */
+/** Delay of upstream's waiter for a refill of 10 ms: 20,000 / 19,463 of the period. */
 const LATE_NS = 275_908
-/** Share of a cost that counts as none: what adding up a capacity's fractions leaves. */
+/** Share of a cost that counts as zero: rounding error of summed fractions of a capacity. */
 export const DUST = 1e-9
 
 export interface BucketOptions {
@@ -30,19 +31,19 @@ export interface BucketOptions {
   readonly drift: boolean
 }
 
-/** The rate that is set where `rate` is asked for. @returns E_RATE for what is no rate. */
+/** Returns the rate to set for a requested one. @returns E_RATE for an invalid rate. */
 export function usableRate(rate: number): Result<number> {
   if (!Number.isFinite(rate) || rate < 0 || rate > RATE_MAX) {
-    return fail({ code: 'E_RATE', what: `${rate} is no rate`, why: `rates go from 0 to ${RATE_MAX}` })
+    return fail({ code: 'E_RATE', what: `${rate} is not a valid rate`, why: `rates go from 0 to ${RATE_MAX}` })
   }
   return ok(Math.max(rate, RATE_FLOOR))
 }
 
-/** @returns E_REFILL for what is no refill period. */
+/** @returns E_REFILL for an invalid refill period. */
 export function usableRefill(periodNs: number): Result<number> {
   if (!Number.isInteger(periodNs) || periodNs < REFILL_MIN_NS || periodNs > REFILL_MAX_NS) {
     const why = `periods go from ${REFILL_MIN_NS / NS_PER_US} us to ${REFILL_MAX_NS / NS_PER_S} s, in whole ns`
-    return fail({ code: 'E_REFILL', what: `${periodNs} ns is no refill period`, why })
+    return fail({ code: 'E_REFILL', what: `${periodNs} ns is not a valid refill period`, why })
   }
   return ok(periodNs)
 }
@@ -54,10 +55,10 @@ export class TokenBucket {
   #periodNs: number
   #capacity: number
   #tokens: number
-  /** When the next refill is due. */
+  /** Time of the next refill. */
   #deadline: number
 
-  /** A new bucket is full. @param rate, periodNs  usable ones. */
+  /** Creates a full bucket. @param rate, periodNs  valid ones. */
   constructor(nowNs: number, rate: number, periodNs: number, options: BucketOptions) {
     this.#whole = options.spend === 'whole'
     this.#drift = options.drift
@@ -85,7 +86,7 @@ export class TokenBucket {
     return this.#tokens
   }
 
-  /** Takes one operation's tokens if they are all there. */
+  /** Takes one operation's tokens if all are available. */
   takeOne(nowNs: number, cost: number): boolean {
     if (nowNs >= this.#deadline && !this.#drift) this.#refill(nowNs)
     if (this.#tokens < cost) return this.takeMany(nowNs, 1, cost) === 1
@@ -93,7 +94,7 @@ export class TokenBucket {
     return true
   }
 
-  /** Takes whole operations of one cost: how many of `count` go at once. */
+  /** Takes tokens of whole operations of one cost; returns how many of `count` can go. */
   takeMany(nowNs: number, count: number, cost: number): number {
     this.#look(nowNs, Math.min(cost, this.#capacity))
     const n = Math.min(count, Math.floor((this.#tokens + DUST * cost) / cost))
@@ -115,38 +116,44 @@ export class TokenBucket {
     return paid
   }
 
-  /** How many refills, the next one included, an operation of which `need` tokens are unpaid waits for. */
+  /** Refills, including the next one, that an operation with `need` unpaid tokens waits for. */
   refillsFor(need: number): number {
     return this.#drift ? 1 : Math.max(1, Math.ceil(need / this.#capacity - DUST))
   }
 
-  /** When somebody who waits since `sinceNs` finds the n-th refill from now. */
+  /** Time at which a waiter since `sinceNs` sees the n-th refill from now. */
   refillAt(n: number, sinceNs: number): number {
     if (!this.#drift) return this.#deadline + (n - 1) * this.#periodNs
     const look = Math.max(1, Math.round(this.#periodNs / 100))
     return sinceNs + Math.max(1, Math.ceil((this.#deadline - sinceNs) / look)) * look + LATE_NS
   }
 
-  /** Refills of the grid that are due by `nowNs`. */
+  /** Number of refills of the grid due by `nowNs`. */
   refillsBy(nowNs: number): number {
     return this.#drift || nowNs < this.#deadline ? 0 : Math.floor((nowNs - this.#deadline) / this.#periodNs) + 1
   }
 
-  /** Passes over n refills, all their tokens going to one operation; returns those tokens. Only on the grid. */
+  /** Skips n refills, all their tokens going to one operation; returns those tokens. Only on the grid. */
   skipRefills(n: number): number {
     this.#deadline += n * this.#periodNs
     this.#tokens = 0
     return n * this.#capacity
   }
 
-  /** Tokens over the new capacity are lost; none come before the next refill. @param rate  a usable one. */
+  /**
+   * Sets the rate. Tokens over the new capacity are lost; none are added before the next refill. @param rate  a valid
+   * one.
+   */
   setRate(nowNs: number, rate: number): void {
     if (nowNs >= this.#deadline && !this.#drift) this.#refill(nowNs)
     this.#rate = rate
     this.#resize()
   }
 
-  /** Keeps the rate. The next refill comes when it was due or one new period from now, whichever is sooner. */
+  /**
+   * Sets the refill period. Keeps the rate. The next refill comes when it was due or one new period from now, whichever
+   * is sooner.
+   */
   setRefill(nowNs: number, periodNs: number): void {
     if (nowNs >= this.#deadline && !this.#drift) this.#refill(nowNs)
     this.#periodNs = periodNs
@@ -159,7 +166,7 @@ export class TokenBucket {
     if (this.#tokens > this.#capacity) this.#tokens = this.#capacity
   }
 
-  /** Upstream looks at the clock only when tokens are short; on the grid every refill counts. */
+  /** Upstream checks the clock only when tokens are short; on the grid every refill counts. */
   #look(nowNs: number, wanted: number): void {
     if (nowNs >= this.#deadline && (!this.#drift || this.#tokens < wanted)) this.#refill(nowNs)
   }

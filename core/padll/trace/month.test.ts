@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { generateBandwidth, generateMonth, MONTH_MINUTES } from './month.ts'
 import { apportioned, MDT_WEIGHTS, OP_MIX } from './op-mix.ts'
 import { mean } from '../../base/statistics.ts'
-import { jumps, shareOf, stretchesAbove } from './series-statistics.ts'
+import { jumps, shareOf, rangesAbove } from './series-statistics.ts'
 import { generateTrace, TRACE_A } from './trace.ts'
 
 const DAY = 1440
@@ -17,7 +17,7 @@ describe.each([2023, 2024, 7, 123_456_789])('the month of seed %d', (seed) => {
     expect(Math.abs(mean(rates) / 202_000 - 1)).toBeLessThan(1e-6)
     expect(Math.max(...rates)).toBe(1_000_000)
     expect(rates.every((rate) => rate > 0)).toBe(true)
-    const long = stretchesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
+    const long = rangesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
     expect(long.length).toBeGreaterThanOrEqual(5)
     expect(Math.max(...long)).toBeGreaterThanOrEqual(DAY)
     const low = shareOf(rates, (rate) => rate <= 50_000)
@@ -48,7 +48,7 @@ it('is the same month for the same seed', () => {
 })
 
 it('counts stretches and rises as they are', () => {
-  expect(stretchesAbove([5, 5, 1, 5, 4, 5], 4)).toEqual([2, 1, 1])
+  expect(rangesAbove([5, 5, 1, 5, 4, 5], 4)).toEqual([2, 1, 1])
   expect(jumps([1, 9, 9, 1, 5, 9, 1, 5, 5, 9], 1, 9, 2)).toBe(2)
 })
 

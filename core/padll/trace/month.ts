@@ -1,32 +1,34 @@
 /**
- * A month of metadata load and bandwidth as the paper's motivation describes it: 43,200 minutes of a system that is quiet,
- * normal, busy or under heavy load for hours, with bursts. The monitored series is not public; what is published are its
- * statistics, and those are what this keeps.
+ * A month of metadata load and bandwidth as the paper's motivation describes it: 43,200 minutes of a system that is
+ * quiet, normal, busy or under heavy load for hours, with bursts. The monitored series is not public; this one
+ * reproduces its published statistics.
  *
- * Source: spec/padll 10.6. Dwell times, noise and the order of regimes are free and chosen here.
+ * Source: spec/padll 10.6. Dwell times, noise and the order of regimes are chosen here.
  */
 import { boxMuller, mulberry32 } from './mulberry32.ts'
 import { generateTrace, TRACE_A } from './trace.ts'
 
 export const MONTH_MINUTES = 43_200
 const DAY = 1440
-/** Where the month of the evaluation's trace stands: at twice the rate of the replay, minute for second. */
+/** Minute at which the month contains the evaluation's trace: at twice the rate of the replay, minute for second. */
 const TRACE_AT = 18_000
 const TRACE_FACTOR = 2
-/** Kept exactly: mean and maximum, op/s. */
-const [MEAN, PEAK] = [202_000, 1_000_000]
-/** Rates of the non-heavy part stay between these. */
-const [FLOOR, CEILING] = [5000, 990_000]
+/** Exact mean and maximum, op/s. */
+const MEAN = 202_000
+const PEAK = 1_000_000
+/** Bounds of rates outside heavy load. */
+const FLOOR = 5000
+const CEILING = 990_000
 const HEAVY = 3
 
 interface Regime {
   /** op/s. */
   readonly mean: number
   readonly sigma: number
-  /** Least dwell and mean of what comes on top, min. */
+  /** Minimum dwell and mean of the time beyond it, min. */
   readonly atLeast: number
   readonly more: number
-  /** Chances of the regimes that follow: quiet, normal, busy, heavy. */
+  /** Transition probabilities to the regimes quiet, normal, busy, heavy. */
   readonly next: readonly [number, number, number, number]
 }
 
@@ -36,19 +38,28 @@ const REGIMES: readonly Regime[] = [
   { mean: 270_000, sigma: 0.25, atLeast: 60, more: 180, next: [0.3, 0.65, 0, 0.05] },
   { mean: 470_000, sigma: 0.05, atLeast: 150, more: 270, next: [0.6, 0.2, 0.2, 0] },
 ]
-/** Correlation of the noise of neighbouring minutes, and its largest part of sigma: heavy load stays above 400 kops/s. */
-const [RHO, Z_MAX] = [0.9, 3]
-/** One stretch of load over days, so that the longest does not hang on the draw: its length, min, and how many regimes come before. */
+/**
+ * Correlation of the noise of neighboring minutes, and its largest part of sigma: heavy load stays above 400 kops/s.
+ */
+const RHO = 0.9
+const Z_MAX = 3
+/**
+ * One heavy range of days, so that the longest one does not depend on the draw: its length, min, and the number of
+ * regimes before it.
+ */
 const LONG = { minutes: 38 * 60, after: 30 }
 const BURST = { chance: 0.0016, least: 600_000, most: 1_000_000, shortest: 1, longest: 4 } as const
 
-/** Total metadata rate of each minute, op/s. Mean and maximum are exact. */
+/** Returns the total metadata rate of each minute, op/s. Mean and maximum are exact. */
 export function generateMonth(seed: number): Float64Array {
   const uniform = mulberry32(seed)
   const normal = boxMuller(uniform)
   const rates = new Float64Array(MONTH_MINUTES)
   const isFixed = new Uint8Array(MONTH_MINUTES)
-  let [regime, left, z, regimes] = [1, 0, normal(), 0]
+  let regime = 1
+  let left = 0
+  let z = normal()
+  let regimes = 0
   for (let t = 0; t < MONTH_MINUTES; t++) {
     if (left === 0) {
       regimes++
@@ -101,11 +112,12 @@ function setMaximum(rates: Float64Array, isFixed: Uint8Array): void {
   isFixed[highest] = 1
 }
 
-/** Brings the mean to MEAN by scaling what is neither heavy load, burst nor the embedded trace. */
+/** Scales everything but heavy load, bursts and the embedded trace so that the mean is MEAN. */
 function rescale(rates: Float64Array, isFixed: Uint8Array): void {
-  // Clipping moves the mean a little, so a few rounds; the last digits go to the free minutes alike.
+  // Clipping moves the mean a little, so several rounds; the last digits go to the free minutes alike.
   for (let round = 0; round < 8; round++) {
-    let [fixed, free] = [0, 0]
+    let fixed = 0
+    let free = 0
     for (let t = 0; t < rates.length; t++) {
       if (isFixed[t]) fixed += rates[t]!
       else free += rates[t]!
@@ -123,18 +135,23 @@ export interface Bandwidth {
   readonly write: Float64Array
 }
 
-/** Kept exactly: means of the month, GiB/s. */
-const [READ_MEAN, WRITE_MEAN] = [48, 0.6]
-/** Days in which more than RATIO operations come with each GiB. */
-const [POOR_FROM, POOR_TO, RATIO] = [13 * DAY, 20 * DAY, 120_000]
+/** Exact means of the month, GiB/s. */
+const READ_MEAN = 48
+const WRITE_MEAN = 0.6
+/** Days with more than RATIO operations per GiB. */
+const POOR_FROM = 13 * DAY
+const POOR_TO = 20 * DAY
+const RATIO = 120_000
 const POOR_WRITES = 0.2
 
-/** Bandwidth beside the metadata rates of a month. */
+/** Generates the bandwidth that goes with the metadata rates of a month. */
 export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth {
   const uniform = mulberry32(seed)
   const normal = boxMuller(uniform)
-  const [read, write] = [new Float64Array(rates.length), new Float64Array(rates.length)]
-  let [z, w] = [normal(), normal()]
+  const read = new Float64Array(rates.length)
+  const write = new Float64Array(rates.length)
+  let z = normal()
+  let w = normal()
   for (let t = 0; t < rates.length; t++) {
     z = RHO * z + Math.sqrt(1 - RHO * RHO) * normal()
     w = RHO * w + Math.sqrt(1 - RHO * RHO) * normal()
@@ -152,9 +169,10 @@ export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth 
   return { read, write }
 }
 
-/** Scales the other days. */
+/** Scales the other days to the mean. */
 function toMean(values: Float64Array, mean: number): void {
-  let [poor, others] = [0, 0]
+  let poor = 0
+  let others = 0
   values.forEach((value, t) => {
     if (t >= POOR_FROM && t < POOR_TO) poor += value
     else others += value

@@ -1,6 +1,6 @@
 /**
- * The random numbers of the published workload: mulberry32 (T. Ettinger) and Box-Muller on the same stream. The traces are
- * defined by these draws, so `base/random.ts` cannot stand in for them; nothing else should draw from here.
+ * Random numbers of the published workload: mulberry32 (T. Ettinger) and Box-Muller on the same stream. The traces are
+ * defined by these draws, so `base/random.ts` cannot replace them; nothing else should use them.
  */
 
 /** Uniform in [0, 1), 32 bits; the same sequence for the same seed (its low 32 bits). */
@@ -23,7 +23,8 @@ export function boxMuller(uniform: () => number): () => number {
       kept = undefined
       return normal
     }
-    // A draw of 0 has no logarithm; the least draw above it stands in (once in 4 billion, in neither of the traces).
+    // A draw of 0 has no logarithm; the smallest draw above it is used instead (once in 4 billion, in neither of the
+    // traces).
     const radius = Math.sqrt(-2 * Math.log(uniform() || 2 ** -32))
     const angle = 2 * Math.PI * uniform()
     kept = radius * Math.sin(angle)

@@ -1,11 +1,11 @@
 /**
- * What metadata load consists of: shares of the operations, of the metadata targets, and the bandwidth beside it.
+ * Composition of the metadata load: shares of the operations and of the metadata targets, and the bandwidth.
  *
- * Source: spec/padll 10.6. The published statistics say open, close and getattr; rename is what 98 % leave, the other seven
- * and the targets are free.
+ * Source: spec/padll 10.6. Published are open, close and getattr; rename is the rest to 98 %, the other seven and the
+ * targets are chosen here.
  */
 
-/** Shares of the eleven operations that the monitoring of the paper counts; they sum to 1. */
+/** Shares of the eleven operations that the paper's monitoring counts; they sum to 1. */
 export const OP_MIX = {
   getattr: 0.4743,
   close: 0.2153,
@@ -26,8 +26,7 @@ export const MIXED_OPS = Object.keys(OP_MIX) as MixedOp[]
 export const MDT_WEIGHTS = [0.28, 0.22, 0.17, 0.14, 0.11, 0.08] as const
 
 /**
- * A whole number of operations cut into whole parts by weight, none lost: the largest remainders are rounded up, ties to the
- * first.
+ * Splits operations into whole parts by weight without loss: the largest remainders are rounded up, ties to the first.
  *
  * @param weights  sum to 1.
  */

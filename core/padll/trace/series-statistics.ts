@@ -1,7 +1,7 @@
-/** What the paper says of its month, measured on a series of minutes. */
+/** Statistics that the paper reports of its month, of a series of minutes. */
 
-/** Lengths, min, of the stretches in which the rate stays above `threshold`. */
-export function stretchesAbove(rates: ArrayLike<number>, threshold: number): number[] {
+/** Lengths of the ranges in which the rate stays above `threshold`, min. */
+export function rangesAbove(rates: ArrayLike<number>, threshold: number): number[] {
   const lengths: number[] = []
   let length = 0
   for (let t = 0; t <= rates.length; t++) {

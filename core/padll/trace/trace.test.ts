@@ -15,8 +15,8 @@ const golden = JSON.parse(
   readFileSync(new URL('../../../tests/cases/padll-trace.json', import.meta.url), 'utf8'),
 ) as Record<'A' | 'C', Golden> & { mulberry32_seed9422_first5: number[] }
 
-// exp, log, cos and sin are not the same to the last bit in every engine. In Node 24 every value is the same bit for bit; up to
-// 1e-12 would be another engine's mathematics, and anything beyond it another trace.
+// exp, log, cos and sin may differ in the last bit between engines. In Node 24 every value is the same bit for bit; a
+// difference up to 1e-12 means another engine's mathematics, a larger one another trace.
 const ENGINE = 1e-12
 
 it('draws the published numbers', () => {

@@ -1,7 +1,7 @@
 /**
- * The workload of the paper's evaluation: metadata operations per second over 36 minutes, where a second stands for a minute
- * of the original month at half its rate. The paper's trace is not public; these are made so that the work in them is what
- * the published completion times imply.
+ * Workload of the paper's evaluation: metadata operations per second over 36 minutes, where a second is a minute of the
+ * original month at half its rate. The paper's trace is not public; these are generated so that their total work
+ * matches the published completion times.
  *
  * Source: spec/padll 10.1, 10.2. Deviations: none.
  */
@@ -9,45 +9,58 @@ import { boxMuller, mulberry32 } from './mulberry32.ts'
 
 export interface TraceParameters {
   readonly seed: number
-  /** Mean of each segment, kops/s: volatility beyond that of the noise. */
+  /** Mean of each segment, kops/s: volatility beyond the noise. */
   readonly segmentMeans: readonly number[]
-  /** Of the lognormal noise: standard deviation of its logarithm, and correlation of neighbouring seconds. */
+  /** Lognormal noise: standard deviation of its logarithm, and correlation of neighboring seconds. */
   readonly sigma: number
   readonly rho: number
-  /** Bursts: chance to begin in a second, least and most height (parts of the mean before scaling), length, s. */
+  /**
+   * Bursts: probability of a start in a second, minimum and maximum height (parts of the mean before scaling), length,
+   * s.
+   */
   readonly spikeProb: number
   readonly spikeMin: number
   readonly spikeMax: number
   readonly spikeLen: number
-  /** Least and most rate, kops/s; the final scaling may pass them by parts in 1e9. */
+  /** Minimum and maximum rate, kops/s; the final scaling may exceed them by parts in 1e9. */
   readonly floor: number
   readonly cap: number
 }
 
 /** Length of a segment, s. */
 const SEGMENT = 180
-/** Scaling moves values over the bounds and clipping moves the mean: so often both are done. */
+/** Scaling moves values over the bounds and clipping moves the mean: rounds of both. */
 const ROUNDS = 8
 const KILO = 1000
 
 export const TRACE_A: TraceParameters = {
   seed: 9422,
   segmentMeans: [72, 72, 81, 110, 121, 133, 82, 60, 100, 86, 102, 61],
-  ...{ sigma: 0.97, rho: 0.92 },
-  ...{ spikeProb: 0.016, spikeMin: 2, spikeMax: 10.5, spikeLen: 13 },
-  ...{ floor: 8, cap: 500 },
+  sigma: 0.97,
+  rho: 0.92,
+  spikeProb: 0.016,
+  spikeMin: 2,
+  spikeMax: 10.5,
+  spikeLen: 13,
+  floor: 8,
+  cap: 500,
 }
 
 /** The milder alternative. */
 export const TRACE_C: TraceParameters = {
   seed: 7897,
   segmentMeans: [101, 61, 60, 106, 143, 106, 66, 85, 87, 76, 118, 71],
-  ...{ sigma: 0.84, rho: 0.86 },
-  ...{ spikeProb: 0.0041, spikeMin: 2, spikeMax: 5.3, spikeLen: 5 },
-  ...{ floor: 10, cap: 500 },
+  sigma: 0.84,
+  rho: 0.86,
+  spikeProb: 0.0041,
+  spikeMin: 2,
+  spikeMax: 5.3,
+  spikeLen: 5,
+  floor: 10,
+  cap: 500,
 }
 
-/** Total rate of each second, op/s; 180 a segment. */
+/** Returns the total rate of each second, op/s; 180 a segment. */
 export function generateTrace(parameters: TraceParameters): Float64Array {
   const { segmentMeans, floor, cap } = parameters
   const rates = shapeOf(parameters, segmentMeans.length * SEGMENT)
@@ -64,16 +77,19 @@ export function generateTrace(parameters: TraceParameters): Float64Array {
   return rates
 }
 
-/** exp(sigma z) + burst, z an AR(1) process. Draws a second: normal, begin of a burst, its height (used or not). */
+/** exp(sigma z) + burst, z an AR(1) process. Draws per second: normal, start of a burst, its height (used or not). */
 function shapeOf(parameters: TraceParameters, length: number): Float64Array {
   const { seed, sigma, rho, spikeProb, spikeMin, spikeMax, spikeLen } = parameters
   const uniform = mulberry32(seed)
   const normal = boxMuller(uniform)
   const shape = new Float64Array(length)
   let z = normal()
-  let [left, height] = [0, 0]
+  let left = 0
+  let height = 0
   for (let t = 0; t < length; t++) {
-    const [g, begins, high] = [normal(), uniform(), uniform()]
+    const g = normal()
+    const begins = uniform()
+    const high = uniform()
     z = rho * z + Math.sqrt(1 - rho * rho) * g
     if (left > 0) {
       left--

@@ -1,13 +1,13 @@
 /**
- * Bytes of messages: little-endian numbers and texts with their length in front. A reader never looks beyond its end; what is
- * wrong is remembered as its first fault, and what follows reads as nothing, so that a parser asks once, at its end.
+ * Byte codec of messages: little-endian numbers and length-prefixed texts. A reader never reads beyond its end; it
+ * keeps its first fault and returns zeros and empty texts after it, so that a parser checks once, at its end.
  *
- * Texts are UTF-8. Bytes that are not become U+DC80 to U+DCFF and go out as they came: job ids are whatever a user named
- * them, and two that differ must not become one.
+ * Texts are UTF-8. Invalid bytes become U+DC80 to U+DCFF and are written back unchanged: job ids are arbitrary, and two
+ * that differ must not become one.
  */
 import type { Failure } from '../../base/result.ts'
 
-/** What is wrong with bytes: too few, a number out of its range, a word that no table knows, a text that is too long. */
+/** Faults of bytes: too few, a number out of range, an unknown enum value, a text that is too long. */
 export type ByteFault = 'W_SHORT' | 'W_NUMBER' | 'W_WORD' | 'W_TEXT' | 'W_COUNT' | 'W_TRAILING'
 
 const REPLACEMENT = 0xfffd
@@ -22,12 +22,12 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** Begins anew, in the same memory. */
+  /** Starts over in the same memory. */
   clear(): void {
     this.#length = 0
   }
 
-  /** What was written; a copy. */
+  /** Returns a copy of the written bytes. */
   get bytes(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
   }
@@ -54,7 +54,7 @@ export class ByteWriter {
     this.u16(value >>> 16)
   }
 
-  /** A whole number, 0 to 2^53; what is not is cut to that. */
+  /** Writes a whole number, 0 to 2^53; others are clamped. */
   u64(value: number): void {
     const whole = Math.min(Math.max(Math.floor(value) || 0, 0), Number.MAX_SAFE_INTEGER)
     this.u32(whole % 0x100000000)
@@ -66,7 +66,7 @@ export class ByteWriter {
     for (let i = 0; i < 8; i++) this.u8(scratch.getUint8(i))
   }
 
-  /** A text of at most `most` bytes; a longer one is cut where a character ends. */
+  /** Writes a text of at most `most` bytes; a longer one is cut between characters. */
   text(text: string, most: number): void {
     const at = this.#length
     this.u16(0)
@@ -119,7 +119,7 @@ export class ByteReader {
     this.#end = end
   }
 
-  /** The first fault, or undefined where everything was read and nothing is left. */
+  /** First fault, or undefined if everything was read without one. */
   get fault(): ByteFault | undefined {
     return this.#fault ?? (this.#at < this.#end ? 'W_TRAILING' : undefined)
   }
@@ -133,7 +133,7 @@ export class ByteReader {
     this.#at = this.#end
   }
 
-  /** Where the next n bytes begin; -1 and a fault where there are fewer. */
+  /** Returns the position of the next n bytes; -1 and a fault if there are fewer. */
   #take(n: number): number {
     if (this.left < n) {
       this.wrong('W_SHORT')
@@ -158,7 +158,7 @@ export class ByteReader {
     return at < 0 ? 0 : this.#view.getUint32(at, true)
   }
 
-  /** A whole number that a double holds exactly; above that it is a fault. */
+  /** Reads a whole number that a double represents exactly; a larger one is a fault. */
   u64(): number {
     const low = this.u32()
     const value = this.u32() * 0x100000000 + low
@@ -167,7 +167,7 @@ export class ByteReader {
     return 0
   }
 
-  /** A rate: finite and not negative. */
+  /** Reads a rate: finite and not negative. */
   rate(): number {
     const at = this.#take(8)
     const value = at < 0 ? 0 : this.#view.getFloat64(at, true)
@@ -192,7 +192,7 @@ export class ByteReader {
     return at < 0 ? '' : utf8(this.#bytes, at, at + n)
   }
 
-  /** How many things follow, each of at least `least` bytes: more than there can be is a fault. */
+  /** Reads a count of items, each of at least `least` bytes: more than can follow is a fault. */
   count(least: number): number {
     const n = this.u32()
     if (n * least <= this.left) return n
@@ -207,7 +207,7 @@ export class ByteReader {
   }
 }
 
-/** Length of the UTF-8 character at `at`, 0 where there is none. Overlong forms and surrogates are none. */
+/** Length of the UTF-8 character at `at`, 0 if it is not valid. Overlong forms and surrogates are not. */
 function characterLength(bytes: Uint8Array, at: number, end: number): number {
   const lead = bytes[at] as number
   if (lead < 0x80) return 1
@@ -239,12 +239,12 @@ function utf8(bytes: Uint8Array, from: number, end: number): string {
 }
 
 const WHY: Readonly<Record<ByteFault, string>> = {
-  W_SHORT: 'it ends before its content does',
-  W_NUMBER: 'a number is out of its range',
-  W_WORD: 'it names something that this protocol does not know',
-  W_TEXT: 'a text is longer than it may be',
+  W_SHORT: 'it is truncated',
+  W_NUMBER: 'a number is out of range',
+  W_WORD: 'it contains a value unknown to this protocol',
+  W_TEXT: 'a text is too long',
   W_COUNT: 'a list is longer than the message',
-  W_TRAILING: 'there is more in it than its content',
+  W_TRAILING: 'it has trailing bytes',
 }
 
 export const byteFailure = (fault: ByteFault, what: string): Failure => ({ code: fault, what, why: WHY[fault] })

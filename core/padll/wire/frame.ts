@@ -1,6 +1,6 @@
 /**
- * Frames: length, protocol version, type, request number, content. One decoder a connection; it takes chunks as they come
- * and hands out whole messages. The first fault is the last thing it says: a stream that is out of step cannot be trusted again.
+ * Frames: length, protocol version, type, request number, content. One decoder per connection; it takes chunks as they
+ * arrive and returns whole messages. The first fault is final: a stream out of step cannot be trusted again.
  *
  * Source: docs/stage-protocol.md.
  */
@@ -8,10 +8,10 @@ import { fail, ok, type Failure, type Result } from '../../base/result.ts'
 import { byteFailure, ByteReader, ByteWriter } from './bytes.ts'
 
 export const WIRE_VERSION = 1
-/** Bytes before the content, the length's own four included. */
+/** Bytes before the content, including the four of the length. */
 export const HEAD_BYTES = 12
 
-/** What one direction of a connection says. */
+/** Messages of one direction of a connection. */
 export interface Dialect<M> {
   /** Most bytes of a frame after its length. */
   readonly maxBytes: number
@@ -19,10 +19,10 @@ export interface Dialect<M> {
   readonly decode: (type: number, request: number, body: ByteReader) => M | undefined
 }
 
-// One for all: a frame is copied out before the next one begins.
+// Shared: a frame is copied before the next one begins.
 const draft = new ByteWriter()
 
-/** A frame with what `content` writes. */
+/** Builds a frame with the output of `content`. */
 export function frame(type: number, request: number, content: (to: ByteWriter) => void): Uint8Array {
   const to = draft
   to.clear()
@@ -47,7 +47,7 @@ export class FrameDecoder<M> {
     this.#dialect = dialect
   }
 
-  /** Bytes of a frame that is not whole yet: never more than one frame. */
+  /** Bytes of an incomplete frame: never more than one frame. */
   get pending(): number {
     return this.#kept.length
   }
@@ -55,7 +55,7 @@ export class FrameDecoder<M> {
   /**
    * Takes a chunk; its bytes may be overwritten afterwards.
    *
-   * @returns the messages that are whole now. Codes: W_VERSION, W_LENGTH, W_TYPE, W_RESERVED and those of `ByteFault`; after a
+   * @returns the completed messages. Codes: W_VERSION, W_LENGTH, W_TYPE, W_RESERVED and those of `ByteFault`; after a
    *   failure always the same one. Messages before the faulty one in the same chunk are lost with it.
    */
   push(chunk: Uint8Array): Result<M[]> {
@@ -81,7 +81,7 @@ export class FrameDecoder<M> {
     return 0
   }
 
-  /** Reads one frame; bytes used, 0 where it is not whole or faulty. */
+  /** Reads one frame; returns the bytes used, 0 if it is incomplete or faulty. */
   #one(bytes: Uint8Array, at: number, messages: M[]): number {
     if (bytes.length - at < 4) return 0
     const head = new ByteReader(bytes, at)

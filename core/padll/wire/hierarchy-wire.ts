@@ -1,4 +1,4 @@
-/** What local controllers and the global controller say, as frames. Source: docs/stage-protocol.md. */
+/** Wire format between local controllers and the global controller. Source: docs/stage-protocol.md. */
 import type { GlobalToLocal, LocalToGlobal, StageEntry } from '../control/messages.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 import { frame, type Dialect } from './frame.ts'
@@ -17,7 +17,7 @@ import {
   TEXT_BYTES,
 } from './parts.ts'
 
-/** A node with some thousand stages of some channels each. */
+/** Enough for a node with some thousand stages of some channels each. */
 const HIERARCHY_MAX_BYTES = 16 * 1024 * 1024
 
 const HELLO = 32
@@ -138,7 +138,7 @@ function decodeLocal(type: number, request: number, from: ByteReader): LocalToGl
   }
 }
 
-/** What local controllers say to the global one. */
+/** Messages of local controllers to the global one. */
 export const localToGlobal: Dialect<LocalToGlobal> = {
   maxBytes: HIERARCHY_MAX_BYTES,
   encode: encodeLocal,
@@ -199,7 +199,7 @@ function decodeGlobal(type: number, request: number, from: ByteReader): GlobalTo
   }
 }
 
-/** What the global controller says to local ones. */
+/** Messages of the global controller to local ones. */
 export const globalToLocal: Dialect<GlobalToLocal> = {
   maxBytes: HIERARCHY_MAX_BYTES,
   encode: encodeGlobal,

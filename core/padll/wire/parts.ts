@@ -1,13 +1,13 @@
-/** Parts that messages of both levels have in common, as bytes. Source: docs/stage-protocol.md. */
+/** Wire format of parts that the messages of both levels share. Source: docs/stage-protocol.md. */
 import type { ChannelCounts, Lease, StageIdentity } from '../control/messages.ts'
 import type { HousekeepingRule } from '../rules/housekeeping.ts'
 import { CONTEXT_TYPES, OPERATION_CONTEXTS, OPERATION_TYPES, type Scope } from '../vocabulary.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
-/** Most bytes of each text: those of the public stage identity (spec/padll 3). */
+/** Maximum bytes of each text: those of the public stage identity (spec/padll 3). */
 export const TEXT_BYTES = { job: 200, hostname: 64, user: 256, why: 512, key: 128, name: 128 } as const
 
-/** Numbers of words, both ways. */
+/** Maps names to numbers and back. */
 function words<W extends string>(
   table: Readonly<Record<W, number>>,
 ): {
@@ -33,7 +33,7 @@ const context = words(OPERATION_CONTEXTS)
 const TYPE_SCOPE = 1
 const CONTEXT_SCOPE = 2
 
-/** A scope: its number, then whether that is an operation's or a class's. */
+/** Writes a scope: its number, then a flag for operation or class. */
 export function putScope(to: ByteWriter, scope: Scope): void {
   if (Object.hasOwn(OPERATION_TYPES, scope)) {
     to.u8(OPERATION_TYPES[scope as keyof typeof OPERATION_TYPES])
@@ -120,7 +120,7 @@ export function takeLease(from: ByteReader): Lease {
 
 const CHANNEL_RULE = 1
 const OBJECT_RULE = 2
-/** Fewest bytes of a rule. */
+/** Minimum bytes of a rule. */
 export const RULE_BYTES = 16
 
 export function putRule(to: ByteWriter, rule: HousekeepingRule): void {

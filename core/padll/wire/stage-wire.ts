@@ -1,4 +1,4 @@
-/** What a stage and its local controller say, as frames. Source: docs/stage-protocol.md. */
+/** Wire format between a stage and its local controller. Source: docs/stage-protocol.md. */
 import type { LocalToStage, ObjectCommand, StageToLocal } from '../control/messages.ts'
 import type { ByteReader } from './bytes.ts'
 import { frame, WIRE_VERSION, type Dialect } from './frame.ts'
@@ -14,7 +14,7 @@ import {
   TEXT_BYTES,
 } from './parts.ts'
 
-/** A stage has at most 1,024 objects of 50 bytes each to tell of. */
+/** A stage reports at most 1,024 objects of 50 bytes each. */
 const STAGE_MAX_BYTES = 65_536
 
 const HELLO = 1
@@ -68,7 +68,7 @@ function decodeStage(type: number, request: number, from: ByteReader): StageToLo
   }
 }
 
-/** What stages say. */
+/** Messages of stages. */
 export const stageToLocal: Dialect<StageToLocal> = {
   maxBytes: STAGE_MAX_BYTES,
   encode: encodeStage,
@@ -129,12 +129,12 @@ function decodeLocal(type: number, request: number, from: ByteReader): LocalToSt
   }
 }
 
-/** What local controllers say to stages. */
+/** Messages of local controllers to stages. */
 export const localToStage: Dialect<LocalToStage> = {
   maxBytes: STAGE_MAX_BYTES,
   encode: encodeLocal,
   decode: decodeLocal,
 }
 
-/** The protocol that a stage names in its hello. */
+/** Protocol version that a stage sends in its hello. */
 export const STAGE_PROTOCOL = WIRE_VERSION

@@ -27,7 +27,7 @@ import { localToStage, stageToLocal } from './stage-wire.ts'
 const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const count = fc.maxSafeNat()
 const rate = fc.double({ min: 0, max: 1e15, noNaN: true, noDefaultInfinity: true }).map((r) => r + 0)
-// Unicode without lone surrogates, and the bytes that are no UTF-8 as they are kept.
+// Unicode without lone surrogates, and escaped bytes that are not UTF-8.
 const text = (most: number): fc.Arbitrary<string> =>
   fc
     .array(fc.oneof(fc.string({ unit: 'grapheme', maxLength: 2 }), fc.constantFrom('\udcff', '\udc80', '\n', '"', "'")))
@@ -40,7 +40,7 @@ class ByteCount {
     const to = new ByteWriter()
     to.text(t, 60_000)
     const read = new ByteReader(to.bytes).text(60_000)
-    // A pair of kept bytes may come out as the character that they make.
+    // A pair of escaped bytes may come out as the character that they form.
     this.bytes = read === t ? to.length - 2 : Infinity
   }
 }
@@ -162,7 +162,7 @@ const toLocal: fc.Arbitrary<GlobalToLocal> = fc.oneof(
   }),
 )
 
-/** Cuts bytes at places drawn from a list of numbers. */
+/** Cuts bytes at positions drawn from a list of numbers. */
 function chunks(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const at = [...new Set([0, ...cuts.map((c) => c % (bytes.length + 1)), bytes.length])].sort((a, b) => a - b)
   return at.slice(1).map((end, i) => bytes.slice(at[i], end))
@@ -246,7 +246,7 @@ describe.each(dialects)('%s', (_name, dialect, message) => {
   })
 })
 
-/** A frame by hand. */
+/** Builds a frame manually. */
 function raw(version: number, kind: number, body: readonly number[], length = 8 + body.length): Uint8Array {
   const bytes = new Uint8Array(HEAD_BYTES + body.length)
   new DataView(bytes.buffer).setUint32(0, length, true)

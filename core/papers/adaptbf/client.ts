@@ -1,4 +1,4 @@
-/** A job's client node: its processes, and the 8 RPCs that it keeps in flight to the OST for all of them. */
+/** Client node of a job: its processes, and the 8 RPCs that they together keep in flight to the OST. */
 import { NS_PER_MS, NS_PER_S, sToNs } from '../../base/units.ts'
 import type { Simulation } from '../../sim/simulation.ts'
 import type { IdealOst, Rpc } from './ideal-ost.ts'
@@ -6,15 +6,15 @@ import type { JobSetup, ProcessSetup } from './workload.ts'
 
 /** max_rpcs_in_flight. */
 const IN_FLIGHT = 8
-/** One way over the network. */
+/** One-way network delay. */
 const NETWORK_NS = 0.1 * NS_PER_MS
-/** What a process does between a reply and its next RPC. */
+/** Time of a process between a reply and its next RPC. */
 const CLIENT_NS = 0.2 * NS_PER_MS
 
 export class Client {
-  /** When the last process ended, s; undefined while one runs. */
+  /** End of the last process, s; undefined while one runs. */
   endS: number | undefined
-  /** How long each burst took, s, in the order in which they ended. */
+  /** Duration of each burst, s, in the order of their ends. */
   readonly burstSeconds: number[] = []
   readonly #sim: Simulation
   #inFlight = 0
@@ -36,7 +36,7 @@ export class Client {
     process.send()
   }
 
-  /** A reply makes room for the next RPC that waits. */
+  /** A reply frees a slot for the next waiting RPC. */
   replied(): void {
     this.#inFlight--
     const next = this.#waiting.shift()
@@ -55,7 +55,7 @@ class Process {
   #left: number
   #leftOfBurst = 0
   #burstAtNs = 0
-  /** One RPC is outstanding at a time, so one object and one callback for each of its stations are enough. */
+  /** One RPC is outstanding at a time, so one object and one callback per step are enough. */
   readonly #arrive: () => void
   readonly #reply: () => void
   readonly #issue: () => void

@@ -1,4 +1,4 @@
-/** The controller of a run: it observes the OST every period, decides, and its rates come into force some time later. */
+/** Controller of a run: observes the OST every period, decides, and applies its rates after a lag. */
 import { AdapTbfController, type AdapTbfOptions } from '../../adaptbf/controller.ts'
 import type { JobMeasure, TargetObservation } from '../../adaptbf/demand.ts'
 import { type Deadband, NO_DEADBAND, ruleChanges } from '../../control/rule-changes.ts'
@@ -10,35 +10,35 @@ import type { Simulation } from '../../sim/simulation.ts'
 import type { IdealOst, JobCounts } from './ideal-ost.ts'
 import type { JobSetup } from './workload.ts'
 
-/** Who controls a run. */
+/** Controller of a run. */
 export type ControlSetup =
   | { readonly kind: 'none' }
-  /** Fixed parts of the rate by nodes, of all jobs, from the start. */
+  /** Fixed shares of the rate by nodes, for all jobs, from the start. */
   | { readonly kind: 'static'; readonly maxRatePerSec: number }
   | AdapTbfSetup
 
-/** AdapTBF with what the controller leaves open. */
+/** AdapTBF with the options that the controller leaves open. */
 export interface AdapTbfSetup extends AdapTbfOptions {
   readonly kind: typeof ADAPTBF
   /** Period, s. */
   readonly dtSeconds: number
-  /** Time from the end of a period until the new rates are in force, s; default 0. */
+  /** Delay from the end of a period until the new rates are in force, s; default 0. */
   readonly lagSeconds?: number | undefined
-  /** Changes of a rate that are not sent; default: none. */
+  /** Rate changes that are not sent; default: none. */
   readonly deadband?: Deadband | undefined
 }
 
-/** What a controller saw and decided, period by period; empty where there is none. */
+/** Observations and decisions of a controller, period by period; empty without one. */
 export interface ControlTrace {
   /** End of each period, s. */
   readonly atS: number[]
-  /** By job, then by period. A job without an entry of its own yet has a record of 0; one that is not active, no tokens. */
+  /** By job, then by period. A job without an entry yet has a record of 0; an inactive one has no tokens. */
   readonly records: readonly number[][]
   readonly tokens: readonly number[][]
   readonly demand: readonly number[][]
   /** T of each period, RPC/s. */
   readonly maxRates: number[]
-  /** (job, period) pairs that had a rule and RPCs waiting at the end, and those of them with a utilisation above 1. */
+  /** (job, period) pairs that had a rule and waiting RPCs at the end, and those of them with a utilization above 1. */
   throttled: number
   deficits: number
 }
@@ -102,7 +102,8 @@ export class Control {
 
   #observe(before: readonly JobCounts[], periodNs: number, deviceBusy: number): TargetObservation {
     const jobs = this.#jobs.map(({ id: jobId, nodes }, number): JobMeasure => {
-      const [now, then] = [this.#ost.counts[number]!, before[number]!]
+      const now = this.#ost.counts[number]!
+      const then = before[number]!
       return {
         jobId,
         nodes,
@@ -115,7 +116,7 @@ export class Control {
     return { target: TARGET, atNs: this.#sim.now, periodNs, jobs, deviceBusy }
   }
 
-  /** Brings the rules to a decision; the position among the allocations is the priority. */
+  /** Applies a decision to the rules; the position among the allocations is the priority. */
   #apply({ allocations }: Decision, deadband: Deadband): void {
     const now = this.#sim.now
     const ranks = new Map(allocations.map(({ jobId }, rank) => [jobId, rank]))

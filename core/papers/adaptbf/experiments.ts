@@ -1,4 +1,4 @@
-/** The experiments of the AdapTBF paper, and those on what it leaves open, in the paper's order. */
+/** Experiments of the AdapTBF paper, in its order, and those on its open questions. */
 import type { Experiment } from '../experiment.ts'
 import { extensions } from './extensions.ts'
 import { ivD } from './iv-d.ts'
@@ -6,7 +6,7 @@ import { ivE } from './iv-e.ts'
 import { ivF, ivFEndless } from './iv-f.ts'
 import { ivG } from './iv-g.ts'
 import { ivH } from './iv-h.ts'
-import { bucketReset, measurement, tSensitivity } from './own.ts'
+import { bucketReset, measurement, tSensitivity } from './open-questions.ts'
 
 export const experiments: readonly Experiment[] = [
   ivD,

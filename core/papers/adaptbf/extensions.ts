@@ -1,4 +1,4 @@
-/** What the named extensions gain and cost. */
+/** Gains and costs of the named extensions. */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
@@ -8,7 +8,7 @@ import type { Run } from './run.ts'
 import { adaptbf, COMMON_SETUP, IV_D, IV_E } from './setups.ts'
 
 const BURSTING_JOBS = [0, 1, 2]
-/** Wrong T that `autoT` starts from, as parts of the capacity. */
+/** Wrong initial T of `autoT`, as parts of the capacity. */
 const STARTS = [0.7, 1.1, 1.5, 2]
 const HORIZON_S = 30
 
@@ -18,7 +18,7 @@ export const extensions: Experiment<Run> = {
   title: 'Extensions by name: spill, overdraft, autoT',
   setup: [
     ...COMMON_SETUP,
-    'IV-E with spill, and with half of the tokens expected unused given twice (overdraft 0.5); IV-D with autoT from 0.7, 1.1, ' +
+    'IV-E with spill, and with half of the tokens expected to stay unused handed out twice (overdraft 0.5); IV-D with autoT from 0.7, 1.1, ' +
       '1.5 and 2 times the capacity.',
   ],
   expectations: claimsOf('extensions'),
@@ -39,8 +39,12 @@ export const extensions: Experiment<Run> = {
     }),
   ],
   measure(runs) {
-    const [ivD, ivE] = [runsOf(runs, 'IV-D'), runsOf(runs, 'IV-E')]
-    const [none, base, spill, overdraft] = [ivE('none'), ivE(ADAPTBF), ivE('spill'), ivE('overdraft')]
+    const ivD = runsOf(runs, 'IV-D')
+    const ivE = runsOf(runs, 'IV-E')
+    const none = ivE('none')
+    const base = ivE(ADAPTBF)
+    const spill = ivE('spill')
+    const overdraft = ivE('overdraft')
     const burstRatio = (run: Run, job: number): number => run.burstMeans[job]! / base.burstMeans[job]!
     return numbered('extensions', {
       1: rateIn(spill, 0, HORIZON_S) / rateIn(none, 0, HORIZON_S),

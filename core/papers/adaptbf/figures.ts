@@ -1,16 +1,16 @@
-/** Runs as the paper's figures show them. */
+/** Figures of runs, after the paper's. */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Bars, Timeline } from '../experiment.ts'
 import { aggregate, gain, jobRate } from './metrics.ts'
 import type { Run } from './run.ts'
 
-/** Controllers in the paper's order and words. */
+/** Controllers in the paper's order and wording. */
 export const CONTROLLER_TITLES = { none: 'No BW', static: 'Static BW', adaptbf: 'AdapTBF' } as const
 export type Controllers = Readonly<Record<keyof typeof CONTROLLER_TITLES, Run>>
 
 const BIN_S = 0.1
 
-/** Figures 3 and 5: RPC/s of each job over time, one timeline a controller. An RPC is 1 MiB. */
+/** Figures 3 and 5: RPC/s of each job over time, one timeline per controller. An RPC is 1 MiB. */
 export function bandwidthTimelines(figure: string, runs: Controllers): Timeline[] {
   return (['none', 'static', ADAPTBF] as const).map((name) => {
     const { jobs, served } = runs[name]
@@ -26,7 +26,7 @@ export function bandwidthTimelines(figure: string, runs: Controllers): Timeline[
   })
 }
 
-/** Figure 7: record and demand of each job over time under AdapTBF, one timeline a job. */
+/** Figure 7: record and demand of each job over time under AdapTBF, one timeline per job. */
 export function recordTimelines(figure: string, { jobs, trace }: Run): Timeline[] {
   return jobs.map(({ id }, job) => ({
     kind: 'timeline',

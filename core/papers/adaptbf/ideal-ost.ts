@@ -1,4 +1,4 @@
-/** The OST of the experiments: threads that take RPCs from the scheduler, and one device that serves them in turn. */
+/** OST of the experiments: threads that take RPCs from the scheduler, and one device that serves them in turn. */
 import { type RandomStream } from '../../base/random.ts'
 import { NS_PER_S } from '../../base/units.ts'
 import { FifoServer } from '../../sim/fifo-server.ts'
@@ -8,10 +8,10 @@ import { TbfQueues } from './tbf-queues.ts'
 
 /** I/O threads: RPCs that the device may hold. */
 const THREADS = 16
-/** The time of one RPC on the device varies by so much each way, uniformly. */
+/** Device time of one RPC varies uniformly by this much each way. */
 const JITTER = 0.2
 
-/** One RPC on its way. */
+/** One RPC in flight. */
 export interface Rpc {
   /** Number of the job. */
   readonly job: number
@@ -37,8 +37,8 @@ export class IdealOst {
   #timerAt = Infinity
 
   /**
-   * @param capacity  RPC/s that the device serves without pause, on average.
-   * @param jitter    draws one number an RPC.
+   * @param capacity  mean RPC/s of the busy device.
+   * @param jitter    draws one number per RPC.
    */
   constructor(sim: Simulation, jobs: number, capacity: number, scheduler: SchedulerSetup, jitter: RandomStream) {
     this.#sim = sim
@@ -49,7 +49,7 @@ export class IdealOst {
     this.counts = Array.from({ length: jobs }, () => ({ arrivals: 0, dispatched: 0, served: 0 }))
   }
 
-  /** Time for which the device was busy since the start, ns. */
+  /** Busy time of the device since the start, ns. */
   get busyNs(): number {
     return this.#device.occupancy.areaAt(this.#sim.now)
   }
@@ -60,7 +60,7 @@ export class IdealOst {
     this.pump()
   }
 
-  /** Hands out what may go; to be called after the rules changed, too. */
+  /** Starts the RPCs that may go; to be called after changes of the rules, too. */
   pump(): void {
     while (this.#idleThreads > 0) {
       const rpc = this.queues.dequeue(this.#sim.now, this.#device.busy === 0)
@@ -88,7 +88,7 @@ export class IdealOst {
     if (at === Infinity || at === this.#timerAt) return
     this.#timerAt = at
     this.#sim.at(at, () => {
-      // An older timer finds another instant and does nothing.
+      // An outdated timer finds another time and does nothing.
       if (this.#timerAt !== at) return
       this.#timerAt = Infinity
       this.pump()

@@ -1,4 +1,4 @@
-/** IV-D: tokens by priority, and a set of active jobs that changes. */
+/** IV-D: tokens by priority, with a changing set of active jobs. */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
@@ -45,7 +45,8 @@ export const ivD: Experiment<Run> = {
   parts: Object.entries(controllersOf(IV_D)).map(([name, control]) => runPart(SCENE, name, { ...IV_D, control })),
   measure(runs) {
     const { none, static: fixed, adaptbf } = controlled(runs)
-    const [shares, without] = [sharesIn(adaptbf, 5, 60), sharesIn(none, 5, 60)]
+    const shares = sharesIn(adaptbf, 5, 60)
+    const without = sharesIn(none, 5, 60)
     const [end1, , end3, end4] = adaptbf.ends as [number, number, number, number]
     return numbered(SCENE, {
       1: aggregate(adaptbf) / aggregate(none),

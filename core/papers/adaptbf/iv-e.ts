@@ -30,8 +30,8 @@ export const ivE: Experiment<Run> = {
     7: {
       value: 'significant gain',
       note:
-        'A burst of 32 RPCs is over within two or three periods: to notice it costs AdapTBF what borrowing then gains, while ' +
-        'the static share lies ready. Parity is the most that can be reached for the smallest burst.',
+        'A burst of 32 RPCs is over within two or three periods: detecting it costs AdapTBF what borrowing gains, while ' +
+        'the static share is available at once. Parity is the most that can be reached for the smallest burst.',
     },
     8: { value: 'significant gain' },
     9: { value: 'significant gain' },

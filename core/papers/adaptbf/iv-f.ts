@@ -1,4 +1,4 @@
-/** IV-F: re-compensation of lenders that begin to stream; with files that end, and without end. */
+/** IV-F: re-compensation of lenders that start to stream; with finite and endless files. */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Experiment, Published } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
@@ -9,7 +9,7 @@ import { runPart, runsOf } from './part.ts'
 import type { Run } from './run.ts'
 import { COMMON_SETUP, controllersOf, IV_F, IV_F_ENDLESS, type Scene } from './setups.ts'
 
-/** Job3 begins to stream at 80 s. */
+/** Job3 starts to stream at 80 s. */
 const RETURN_S = 80
 
 const PUBLISHED: Readonly<Record<number, Published>> = {
@@ -91,7 +91,8 @@ function experiment({ name, scene, title, setup, published }: Variant): Experime
 
 function measured({ none, static: fixed, adaptbf }: Controllers): Record<number, number> {
   const { records } = adaptbf.trace
-  const [before, at] = [periodAt(adaptbf, RETURN_S - 1), periodAt(adaptbf, RETURN_S)]
+  const before = periodAt(adaptbf, RETURN_S - 1)
+  const at = periodAt(adaptbf, RETURN_S)
   const lender = records[2]!
   const budget = adaptbf.capacity * adaptbf.trace.atS[0]!
   const sums = adaptbf.trace.atS.map((_, period) => Math.abs(sum(records.map((record) => record[period]!))))
@@ -116,14 +117,14 @@ function measured({ none, static: fixed, adaptbf }: Controllers): Record<number,
   }
 }
 
-/** From its return until Job3's record is down to a tenth; Infinity when it never is. */
+/** Time from Job3's return until its record is down to a tenth; Infinity if never. */
 function secondsToRepay({ trace }: Run, at: number): number {
   const lender = trace.records[2]!
   const repaid = lender.findIndex((record, period) => period >= at && record <= 0.1 * lender[at]!)
   return repaid < 0 ? Infinity : trace.atS[repaid]! - trace.atS[at]!
 }
 
-/** Job3's tokens against an equal share of the active jobs, mean of (80.3, 83] s. */
+/** Job3's tokens relative to an equal share of the active jobs, mean of (80.3, 83] s. */
 function meanAdvantage({ trace }: Run, budget: number): number {
   const ratios = trace.atS.flatMap((end, period) => {
     if (end <= RETURN_S + 0.3 + 1e-9 || end > RETURN_S + 3 + 1e-9) return []

@@ -1,4 +1,4 @@
-/** IV-G: what the allocation costs. The only part that a clock has a say in. */
+/** IV-G: cost of the allocation. The only AdapTBF experiment that depends on a clock. */
 import { randomStream } from '../../base/random.ts'
 import { TokenAllocator } from '../../adaptbf/allocation.ts'
 import { ADAPTBF } from '../../controllers/registry.ts'
@@ -6,8 +6,10 @@ import type { Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
 
 const JOBS = 1000
-/** Periods before and in each of the measurements, of which the median counts. */
-const [WARM_UP, PERIODS, MEASUREMENTS] = [200, 50, 9]
+/** Periods before and in each of the measurements; their median counts. */
+const WARM_UP = 200
+const PERIODS = 50
+const MEASUREMENTS = 9
 
 export const ivG: Experiment<number> = {
   id: 'adaptbf.IV-G',

@@ -1,4 +1,4 @@
-/** IV-H: how often tokens are allocated. */
+/** IV-H: allocation frequency. */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { Bars, Experiment } from '../experiment.ts'
 import { claimsOf, numbered, publishedAs } from './expectations.ts'
@@ -12,7 +12,7 @@ const SCENES = { 'IV-F': IV_F, 'IV-F-endless': IV_F_ENDLESS } as const
 type SceneName = keyof typeof SCENES
 const NAMES: readonly SceneName[] = ['IV-F', 'IV-F-endless']
 
-/** The runs at 100 ms are those of IV-F itself. */
+/** The runs at 100 ms are those of IV-F. */
 const partName = (dtSeconds: number): string => (dtSeconds === 0.1 ? ADAPTBF : `dt=${dtSeconds}`)
 
 export const ivH: Experiment<Run> = {
@@ -42,7 +42,7 @@ export const ivH: Experiment<Run> = {
 const ratesOf = (runs: ReadonlyMap<string, Run>, name: SceneName): number[] =>
   PERIODS_S.map((dtSeconds) => aggregate(runsOf(runs, name)(partName(dtSeconds))))
 
-/** Seven claims: each period against the next longer one, 100 ms against 1 s, and the rates themselves. */
+/** Seven claims: each period against the next longer one, 100 ms against 1 s, and the rates. */
 function claimsFrom(first: number, rates: readonly number[]): Record<number, number | Record<string, number>> {
   const pairs = rates.slice(0, -1).map((rate, i) => [first + i, rate / rates[i + 1]!] as const)
   return {

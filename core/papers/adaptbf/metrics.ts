@@ -1,11 +1,11 @@
-/** What claims read off a run. */
+/** Metrics of a run that claims use. */
 import { sum } from '../../base/statistics.ts'
 import type { Run } from './run.ts'
 
-/** Bins of 100 ms a second. */
+/** Bins of 100 ms per second. */
 const BINS_PER_S = 10
 
-/** RPCs that a job was served in [fromS, toS); whole tenths of a second. */
+/** RPCs served to a job in [fromS, toS); whole tenths of a second. */
 export const servedIn = (run: Run, job: number, fromS: number, toS: number): number =>
   sum(run.served[job]!.slice(fromS * BINS_PER_S, toS * BINS_PER_S))
 
@@ -13,29 +13,29 @@ export const servedIn = (run: Run, job: number, fromS: number, toS: number): num
 export const rateIn = (run: Run, fromS: number, toS: number): number =>
   sum(run.jobs.map((_, job) => servedIn(run, job, fromS, toS))) / (toS - fromS)
 
-/** Each job's part of what was served in [fromS, toS). */
+/** Share of each job in the RPCs served in [fromS, toS). */
 export function sharesIn(run: Run, fromS: number, toS: number): number[] {
   const served = run.jobs.map((_, job) => servedIn(run, job, fromS, toS))
   const all = sum(served)
   return served.map((rpcs) => rpcs / all)
 }
 
-/** Each job's part of the nodes: what it is entitled to while all are active. */
+/** Share of each job in the nodes: its entitlement while all are active. */
 export function entitlements({ jobs }: Run): number[] {
   const all = sum(jobs.map(({ nodes }) => nodes))
   return jobs.map(({ nodes }) => nodes / all)
 }
 
-/** Largest distance of a share from its entitlement. */
+/** Largest deviation of a share from its entitlement. */
 export function shareError(run: Run, fromS: number, toS: number): number {
   const shares = sharesIn(run, fromS, toS)
   return Math.max(...entitlements(run).map((part, job) => Math.abs(shares[job]! - part)))
 }
 
-/** A job's RPCs by its completion time, RPC/s. */
+/** A job's RPCs divided by its completion time, RPC/s. */
 export const jobRate = (run: Run, job: number): number => sum(run.served[job]!) / run.ends[job]!
 
-/** All RPCs by the time at which the last job ended, RPC/s. */
+/** All RPCs divided by the end of the last job, RPC/s. */
 export const aggregate = (run: Run): number => sum(run.served.map(sum)) / Math.max(...run.ends)
 
 /** Relative gain of a job's rate against another run. */
@@ -44,5 +44,5 @@ export const gain = (run: Run, against: Run, job: number): number => jobRate(run
 /** Position of the period that ends at `atS`, or of the first after it. */
 export const periodAt = ({ trace }: Run, atS: number): number => trace.atS.findIndex((end) => end >= atS - 1e-9)
 
-/** Part of the throttled (job, period) pairs whose utilisation was above 1. */
+/** Part of the throttled (job, period) pairs with a utilization above 1. */
 export const deficitPart = ({ trace }: Run): number => trace.deficits / trace.throttled

@@ -36,7 +36,7 @@ describe('RealBucket', () => {
     const serve = (model: BucketModel): number => {
       const b = bucket(model, 7)
       let served = 0
-      // A server that looks every 40 ms and takes what is due.
+      // A server that polls every 40 ms and takes what is due.
       for (let now = 0; now <= 10 * NS_PER_S; now += 4e7) {
         if (b.dueAt > now) continue
         b.take(now)
@@ -44,7 +44,7 @@ describe('RealBucket', () => {
       }
       return served
     }
-    // 3 that it starts with and 7 a second; the last one may be due a moment after the end.
+    // 3 initial tokens and 7 a second; the last one may be due shortly after the end.
     expect(serve('carried')).toBeGreaterThanOrEqual(72)
     expect(serve('lossy')).toBeLessThan(72)
   })

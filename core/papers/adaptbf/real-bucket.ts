@@ -1,15 +1,15 @@
 /**
- * A token bucket in real numbers, for experiments with the paper's TBF rather than with Lustre's integers.
+ * Token bucket in real numbers, for experiments with the paper's TBF rather than with Lustre's integers.
  *
- * The bucket is one instant: `emptyAt`, when it held, holds or will hold 0 tokens. At t it holds (t - emptyAt) * rate of
- * them, at most `depth`; taking one moves the instant by 1 / rate. So fractions are neither lost nor rounded.
+ * The bucket is one time: `emptyAt`, when it held, holds or will hold 0 tokens. At t it holds (t - emptyAt) * rate of
+ * them, at most `depth`; taking one advances the time by 1 / rate. So fractions are neither lost nor rounded.
  */
 import { NS_PER_S } from '../../base/units.ts'
 
 /**
- * What becomes of the tokens in a bucket.
+ * Handling of the tokens in a bucket.
  *
- * - `carried`: they stay over a change of the rate, and fractions count. The papers describe nothing else.
+ * - `carried`: kept over a change of the rate, and fractions count. The only model in the papers.
  * - `reset`: a change fills the bucket, at the next RPC of the job; measured on running servers.
  * - `lossy`: as carried, but only whole tokens count: the fraction is lost whenever one is taken (spec/lustre 2.3).
  */
@@ -23,32 +23,30 @@ export class RealBucket {
   #emptyAt = 0
   #isToRefill = false
 
-  /**
-   * @param depth  most tokens it gathers.
-   */
+  /** @param depth  maximum number of tokens. */
   constructor(depth: number, model: BucketModel) {
     this.#depth = depth
     this.#model = model
   }
 
-  /** When it holds one token, ns. */
+  /** Time at which it holds one token, ns. */
   get dueAt(): number {
     return this.#emptyAt + this.#nsPerToken
   }
 
-  /** Tokens at `now`, not capped; below 0 after `take` without one. */
+  /** Tokens at `now`, not capped; below 0 after `take` without a token. */
   tokensAt(now: number): number {
     return (now - this.#emptyAt) / this.#nsPerToken
   }
 
-  /** Full, at a rate > 0 in RPC/s: what a new rule starts with. */
+  /** Starts full, at a rate > 0 in RPC/s, as for a new rule. */
   start(now: number, ratePerSec: number): void {
     this.#nsPerToken = NS_PER_S / ratePerSec
     this.#emptyAt = now - this.#depth * this.#nsPerToken
     this.#isToRefill = false
   }
 
-  /** Another rate > 0, RPC/s, for a bucket that was started. */
+  /** Changes the rate, > 0, RPC/s, of a started bucket. */
   change(now: number, ratePerSec: number): void {
     const tokens = Math.min(this.#depth, this.tokensAt(now))
     this.#nsPerToken = NS_PER_S / ratePerSec
@@ -56,16 +54,16 @@ export class RealBucket {
     this.#isToRefill = this.#model === 'reset'
   }
 
-  /** An RPC of the job arrives. */
+  /** Handles the arrival of an RPC of the job. */
   arrive(now: number): void {
     if (this.#isToRefill || this.tokensAt(now) > this.#depth) this.#emptyAt = now - this.#depth * this.#nsPerToken
     this.#isToRefill = false
   }
 
   /**
-   * Takes a token, whether there is one or not.
+   * Takes a token, even a missing one.
    *
-   * @param debt  most tokens that are then missing.
+   * @param debt  largest number of missing tokens.
    */
   take(now: number, debt = Infinity): void {
     const tokens = Math.min(this.#depth, this.tokensAt(now))

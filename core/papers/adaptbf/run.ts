@@ -1,4 +1,4 @@
-/** One run of the model: jobs on an ideal OST under one controller, from a seed to everything that a claim asks for. */
+/** One run of the model: jobs on an ideal OST under one controller, from a seed to all values that claims need. */
 import { mean } from '../../base/statistics.ts'
 import { invariant } from '../../base/result.ts'
 import { randomStream } from '../../base/random.ts'
@@ -17,29 +17,29 @@ export interface RunSetup {
   readonly jobs: readonly JobSetup[]
   readonly scheduler?: Partial<SchedulerSetup> | undefined
   readonly control: ControlSetup
-  /** End of the run, s; undefined: when every job has ended. */
+  /** End of the run, s; undefined: the end of the last job. */
   readonly horizonS?: number | undefined
 }
 
 /** Length of a bin of the timeline, ns. */
 const BIN_NS = 100 * NS_PER_MS
-/** A run without a horizon ends by itself; this is the fence for one that does not, s. */
+/** Limit of a run without a horizon that does not end by itself, s. */
 const LONGEST_S = 100_000
 
-/** What came of a run. */
+/** Result of a run. */
 export interface Run {
   readonly capacity: number
   readonly jobs: readonly JobSetup[]
   /** RPCs served, shape [jobs][bins of 100 ms]. */
   readonly served: readonly (readonly number[])[]
-  /** Completion of each job, s; the horizon where it did not end. */
+  /** Completion of each job, s; the horizon if it did not end. */
   readonly ends: readonly number[]
-  /** Mean length of each job's bursts, s; NaN for a job without. */
+  /** Mean duration of each job's bursts, s; NaN without bursts. */
   readonly burstMeans: readonly number[]
   readonly trace: ControlTrace
 }
 
-/** The scheduler that the paper describes: 3 tokens a bucket, nothing lost, unruled RPCs on idle threads. */
+/** Scheduler of the paper: 3 tokens a bucket, no losses, unruled RPCs on idle threads. */
 const PAPER_SCHEDULER: SchedulerSetup = { depth: 3, bucket: 'carried', fallback: 'idle', spill: false }
 
 /** Runs one variant. Same setup and seed: same result. */

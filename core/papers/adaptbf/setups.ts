@@ -1,6 +1,6 @@
 /**
- * The jobs of the paper's experiments. The paper gives patterns and priorities; burst sizes, pauses, capacities and T are
- * chosen here so that the patterns can be told apart (spec/adaptbf A25, A26).
+ * Jobs of the paper's experiments. The paper gives patterns and priorities; burst sizes, pauses, capacities and T are
+ * chosen here so that the patterns are distinguishable (spec/adaptbf A25, A26).
  */
 import { ADAPTBF } from '../../controllers/registry.ts'
 import type { AdapTbfSetup, ControlSetup } from './control.ts'
@@ -10,16 +10,16 @@ import { bursts, continuous, type JobSetup, processes } from './workload.ts'
 const named = (jobs: readonly Omit<JobSetup, 'id'>[]): JobSetup[] =>
   jobs.map((job, i) => ({ id: `Job${i + 1}`, ...job }))
 
-/** Capacity, T = capacity, and jobs: a setup but for its controller. */
+/** Capacity, T = capacity, and jobs: a setup without its controller. */
 export type Scene = Pick<RunSetup, 'capacity' | 'jobs' | 'horizonS'>
 
-/** IV-D: four jobs that do the same, at priorities of 10, 10, 30 and 50 %. */
+/** IV-D: four equal jobs, at priorities of 10, 10, 30 and 50 %. */
 export const IV_D: Scene = {
   capacity: 500,
   jobs: named([1, 1, 3, 5].map((nodes) => ({ nodes, processes: processes(16, continuous()) }))),
 }
 
-/** IV-E: three jobs of 30 % that burst, one of 10 % that streams. */
+/** IV-E: three bursty jobs of 30 %, one streaming job of 10 %. */
 export const IV_E: Scene = {
   capacity: 500,
   jobs: named([
@@ -30,7 +30,10 @@ export const IV_E: Scene = {
   ]),
 }
 
-/** IV-F: equal priorities; three jobs burst, and begin to stream at 20, 50 and 80 s. A slow OST keeps Job4 alive until then. */
+/**
+ * IV-F: equal priorities; three bursty jobs start to stream at 20, 50 and 80 s. A slow OST keeps Job4 running until
+ * then.
+ */
 export const IV_F: Scene = {
   capacity: 250,
   jobs: named([
@@ -41,7 +44,7 @@ export const IV_F: Scene = {
   ]),
 }
 
-/** IV-F with processes that never end, for 120 s. */
+/** IV-F with endless processes, for 120 s. */
 export const IV_F_ENDLESS: Scene = {
   capacity: 500,
   horizonS: 120,
@@ -53,7 +56,7 @@ export const IV_F_ENDLESS: Scene = {
   ]),
 }
 
-/** AdapTBF as the paper runs it: every 100 ms, T = capacity; demand is what ran plus what waits. */
+/** AdapTBF as the paper runs it: every 100 ms, T = capacity; demand is served plus waiting RPCs. */
 export const adaptbf = ({ capacity }: Scene, changes: Partial<AdapTbfSetup> = {}): AdapTbfSetup => ({
   kind: ADAPTBF,
   maxRatePerSec: capacity,
@@ -69,10 +72,10 @@ export const controllersOf = (scene: Scene): Readonly<Record<'none' | 'static' |
   adaptbf: adaptbf(scene),
 })
 
-/** What the setups have in common, in words. */
+/** Description of the parts that all setups share. */
 export const COMMON_SETUP: readonly string[] = [
-  'OST: 16 I/O threads, one device that serves in order, 1 MiB an RPC, service time uniform within 20 % of its mean.',
-  'Clients: one a job with 8 RPCs in flight; a process has 1 RPC outstanding; 0.1 ms network each way, 0.2 ms in the client.',
-  'TBF: buckets of 3 tokens, carried over changes of the rate; unruled RPCs in one line, served when no ruled queue is due.',
+  'OST: 16 I/O threads, one device that serves in order, 1 MiB per RPC, service time uniform within 20 % of its mean.',
+  'Clients: one per job with 8 RPCs in flight; a process has 1 RPC outstanding; 0.1 ms network each way, 0.2 ms in the client.',
+  'TBF: buckets of 3 tokens, carried over changes of the rate; unruled RPCs in one queue, served when no ruled queue is due.',
   'Demand: RPCs dispatched in the period and RPCs still queued at its end; period 100 ms; T = capacity.',
 ]

@@ -54,7 +54,7 @@ describe('TbfQueues', () => {
     expect(q.wakeAt).toBe(NS_PER_S / 10_000)
   })
 
-  it('lets what waits go on when a rule is taken away', () => {
+  it('lets waiting RPCs continue when a rule is removed', () => {
     const q = queues()
     q.rule(0, 0, 1, 0)
     fill(q, 0, 5)

@@ -1,24 +1,26 @@
 /**
- * The request scheduler of the experiments: a queue for each job, ruled or not, released by token deadlines.
+ * Request scheduler of the experiments: a queue for each job, ruled or not, released by token deadlines.
  *
- * Source: AdapTBF II-A and III-D. Among ruled queues the earliest due goes first, of equal deadlines the one of the higher
- * priority. RPCs of jobs without a rule go in the order of their arrival, when no ruled queue is due (`idle`), or through a
+ * Source: AdapTBF II-A and III-D. Among ruled queues the earliest deadline goes first, on ties the higher priority.
+ * RPCs of jobs without a rule go in the order of their arrival, when no ruled queue is due (`idle`), or through a
  * bucket of 10 000/s each (`default-rule`).
  */
 import { DEFAULT_RULE_RATE, type Fallback } from '../../adaptbf/fallback.ts'
 import { type BucketModel, RealBucket } from './real-bucket.ts'
 
-/** How the scheduler works. */
+/** Options of the scheduler. */
 export interface SchedulerSetup {
-  /** Tokens that a queue gathers at most. */
+  /** Maximum tokens of a queue. */
   readonly depth: number
   readonly bucket: BucketModel
   readonly fallback: Fallback
-  /** Extension `spill`: an idle device takes the RPC of the nearest deadline, for a debt of at most 3 tokens a queue. */
+  /**
+   * Extension `spill`: an idle device takes the RPC with the nearest deadline, for a debt of at most 3 tokens a queue.
+   */
   readonly spill: boolean
 }
 
-/** Most tokens that a queue owes its bucket under `spill`; what it takes beyond is a gift. */
+/** Maximum tokens that a queue owes its bucket under `spill`; further RPCs are free. */
 const SPILL_DEBT = 3
 
 interface JobQueue<R> {
@@ -31,7 +33,7 @@ interface JobQueue<R> {
   rank: number
 }
 
-/** The queues of one OST; jobs go by number. */
+/** Queues of one OST; jobs are numbers. */
 export class TbfQueues<R> {
   readonly #setup: SchedulerSetup
   readonly #queues: readonly JobQueue<R>[]
@@ -49,12 +51,12 @@ export class TbfQueues<R> {
     if (setup.fallback === 'default-rule') for (const { bucket } of this.#queues) bucket.start(0, DEFAULT_RULE_RATE)
   }
 
-  /** RPCs of a job that wait. */
+  /** Number of waiting RPCs of a job. */
   queued(job: number): number {
     return this.#queues[job]!.waiting.length
   }
 
-  /** Gives a job a rule, or another rate. */
+  /** Sets a rule for a job, or changes its rate. */
   rule(now: number, job: number, ratePerSec: number, rank: number): void {
     const queue = this.#queues[job]!
     if (queue.isRuled) queue.bucket.change(now, ratePerSec)
@@ -63,7 +65,7 @@ export class TbfQueues<R> {
     queue.rank = rank
   }
 
-  /** Takes a job's rule away; what waits goes on as unruled. */
+  /** Removes a job's rule; its waiting RPCs become unruled. */
   unrule(now: number, job: number): void {
     const queue = this.#queues[job]!
     queue.isRuled = false
@@ -78,7 +80,7 @@ export class TbfQueues<R> {
   }
 
   /**
-   * The next RPC that may go; undefined when none is due.
+   * Returns the next RPC that may go; undefined if none is due.
    *
    * @param isDeviceIdle  for `spill`.
    */
@@ -90,7 +92,7 @@ export class TbfQueues<R> {
     return this.#setup.spill && isDeviceIdle && ruled ? take(now, ruled, SPILL_DEBT) : undefined
   }
 
-  /** When `dequeue` can next succeed by itself, ns; Infinity when nothing waits for a token. */
+  /** Earliest time at which `dequeue` can succeed by itself, ns; Infinity if nothing waits for a token. */
   get wakeAt(): number {
     return this.#earliest()?.bucket.dueAt ?? Infinity
   }
@@ -124,7 +126,7 @@ function take<R>(now: number, queue: JobQueue<R>, debt?: number): R {
   return shift(queue)
 }
 
-// Clients keep at most 8 RPCs in flight, so a shift moves less than it would cost to avoid it.
+// Clients keep at most 8 RPCs in flight, so a shift is cheaper than avoiding it.
 function shift<R>({ waiting, order }: JobQueue<R>): R {
   order.shift()
   return waiting.shift()!

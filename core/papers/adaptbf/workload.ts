@@ -1,19 +1,19 @@
-/** What the jobs of an experiment do: processes that write or read whole RPCs, one outstanding each. */
+/** Workload of an experiment's jobs: processes that write or read whole RPCs, one outstanding each. */
 
-/** One process. It issues its next RPC when the reply to the last one is there. */
+/** One process. It issues its next RPC after the reply to the last one. */
 export interface ProcessSetup {
-  /** RPCs of 1 MiB in all; Infinity for one that never ends. */
+  /** Total RPCs of 1 MiB; Infinity for an endless process. */
   readonly rpcs: number
-  /** When it begins, s. */
+  /** Start, s. */
   readonly startS: number
-  /** Bursts of so many RPCs with a pause of so many seconds after each; undefined: continuous. */
+  /** Bursts of this many RPCs, each followed by a pause; undefined: continuous. */
   readonly burst?: { readonly rpcs: number; readonly thinkS: number } | undefined
 }
 
 /** One job on a client node of its own. */
 export interface JobSetup {
   readonly id: string
-  /** Compute nodes, which are its priority. */
+  /** Number of compute nodes, which is the priority. */
   readonly nodes: number
   readonly processes: readonly ProcessSetup[]
 }
@@ -21,7 +21,7 @@ export interface JobSetup {
 /** A file of 1 GiB in RPCs of 1 MiB. */
 export const FILE_RPCS = 1024
 
-/** `count` processes that do the same. */
+/** `count` equal processes. */
 export const processes = (count: number, setup: ProcessSetup): ProcessSetup[] =>
   Array.from({ length: count }, () => setup)
 

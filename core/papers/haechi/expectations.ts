@@ -1,4 +1,4 @@
-/** The Haechi claims, typed. What was published stands in the file, beside the bound that a reproduction must keep. */
+/** Typed Haechi claims. Published values are in the file, next to the bound that a reproduction must satisfy. */
 import { invariant } from '../../base/result.ts'
 import file from '../expectations/haechi.json' with { type: 'json' }
 import { expectationsOf, type Expectation, type Measured } from '../expectation.ts'
@@ -13,14 +13,18 @@ const PUBLISHED = new Map(
   ),
 )
 
-/** One run of a set, by the key that an experiment asks for it with. */
+/** One run of a set, by the key that experiments use for it. */
 export interface Variant extends Part<NodeRun> {
   readonly key: string
 }
 
-/** @param set  for example `2A`; parts of one set and key are the same run. Without noise no seed changes it. */
+/**
+ * @param set  for example `2A`; parts with the same set and key are the same run. Without noise it does not depend on the seed.
+ */
 export const variant = (set: string, key: string, scene: Scene): Variant => ({
-  ...{ id: `haechi/${set}/${key}`, key, run: (seed) => runNode(scene, seed) },
+  id: `haechi/${set}/${key}`,
+  key,
+  run: (seed) => runNode(scene, seed),
   ...(scene.noise === undefined ? { isSeedless: true } : {}),
 })
 
@@ -30,7 +34,7 @@ interface Described {
   readonly title: string
   readonly setup: readonly string[]
   readonly variants: readonly Variant[]
-  /** Values by the claim's id without `haechi.`. */
+  /** Returns values by the claim's id without `haechi.`. */
   measure(run: (key: string) => NodeRun): Readonly<Record<string, Measured>>
   figures(run: (key: string) => NodeRun): Figure[]
 }
@@ -47,7 +51,11 @@ export function experimentOf(described: Described): Experiment<NodeRun> {
       return run
     }
   return {
-    ...{ id, system: 'haechi', title, setup, parts: variants },
+    id,
+    system: 'haechi',
+    title,
+    setup,
+    parts: variants,
     expectations: expectationsOf(file, name),
     published: (claim: Expectation) => PUBLISHED.get(claim.id) ?? { value: null },
     measure: (runs) =>

@@ -1,10 +1,10 @@
-/** What is read off a run of a data node: means and extremes over its measured periods. */
+/** Metrics of a run of a data node: means and extremes over its measured periods. */
 import { mean } from '../../base/statistics.ts'
 import type { NodeRun } from './node-run.ts'
 
 export const meanTotal = ({ totals, warmUp }: NodeRun): number => mean(totals.slice(warmUp))
 
-/** I/Os a period of each client. */
+/** Mean I/Os per period of each client. */
 export const meanClients = ({ completed, warmUp }: NodeRun): number[] =>
   (completed[0] ?? []).map((_, client) => mean(completed.slice(warmUp).map((period) => period[client]!)))
 
@@ -20,6 +20,6 @@ export function leastMet(run: NodeRun): number {
   )
 }
 
-/** The same in the period in which it is least. */
+/** The same in the worst period. */
 export const leastMetPeriod = (run: NodeRun): number =>
   Math.min(...run.reservations.map((_, client) => Math.min(...ratios(run, client).slice(run.warmUp))))

@@ -1,9 +1,9 @@
 /**
- * A data node as the paper's experiments set it up, and what became of it, period by period.
+ * Data node in the setup of the paper's experiments, and its results, period by period.
  *
- * A run may be made smaller by a whole factor: rates, tokens, batch B and window Q are divided by it and the retry interval is
- * multiplied, so that one simulated I/O stands for that many and every share of the node's time stays what it was; what is read
- * off is multiplied again. What does not shrink: a FAA takes the time of a data I/O of the smaller node.
+ * A run may be scaled down by a whole factor: rates, tokens, batch B and window Q are divided by it and the retry
+ * interval is multiplied, so that one simulated I/O represents that many and every share of the node's time stays the
+ * same; results are multiplied again. Not scaled: a FAA takes the time of a data I/O of the smaller node.
  */
 import { invariant } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
@@ -19,7 +19,7 @@ import { NodeSimulation } from '../../haechi/sim/node-simulation.ts'
 import type { NodeCounters } from '../../haechi/sim/node-views.ts'
 import { NODE_DEFAULTS, type NodeMode } from '../../haechi/sim/setup.ts'
 
-/** I/Os a period of 1 s. */
+/** I/Os per period of 1 s. */
 export interface SceneClient {
   /** R. */
   readonly reservation: number
@@ -27,30 +27,30 @@ export interface SceneClient {
   readonly limit?: number
 }
 
-/** Quantities are those of the node at full size. */
+/** Quantities of the node at full size. */
 export interface Scene {
   readonly clients: readonly SceneClient[]
   readonly pattern?: 'burst' | 'constant'
-  /** Whether requests that a period leaves unserved wait for the next (A17). */
+  /** True if requests left unserved by a period wait for the next (A17). */
   readonly carry?: boolean
   readonly mode?: NodeMode
   readonly settings?: HaechiSettings
   readonly profile?: CapacityProfile
-  /** Simulated I/Os stand for so many each. */
+  /** I/Os that one simulated I/O represents. */
   readonly size: number
   /** Periods before the measured ones. */
   readonly warmUp: number
   readonly measured: number
   /** C_G from the start of a period on, I/O/s. */
   readonly capacity?: readonly { readonly period: number; readonly iops: number }[]
-  /** Each period's capacity is off by up to this share. */
+  /** Largest relative deviation of a period's capacity. */
   readonly noise?: number
 }
 
-/** By period, the warm-up among them; I/Os and tokens of the node at full size. */
+/** Results by period, including the warm-up; I/Os and tokens of the node at full size. */
 export interface NodeRun {
   readonly warmUp: number
-  /** R of every client, in multiples of what one simulated I/O stands for. */
+  /** R of every client, in multiples of the I/Os that one simulated I/O represents. */
   readonly reservations: readonly number[]
   /** Completed I/Os of every client. */
   readonly completed: readonly (readonly number[])[]
@@ -58,7 +58,7 @@ export interface NodeRun {
   /** omega and U; empty without a monitor. */
   readonly omega: readonly number[]
   readonly used: readonly number[]
-  /** Of the measured periods. */
+  /** Latency in the measured periods. */
   readonly latency: LatencySummary
   readonly counters: NodeCounters
 }
@@ -68,17 +68,21 @@ export const estimating = (estimator: Partial<EstimatorSettings>, settings = DEF
   ...settings,
   estimator: { ...settings.estimator, ...estimator },
 })
-/** Omega stays what was profiled. */
+/** Omega stays at the profiled value. */
 export const FIXED = estimating({ enabled: false })
 
-/** @param seed  of the noise, the only thing that is random. */
+/** @param seed  seed of the noise, the only random part. */
 export function runNode(scene: Scene, seed: number): NodeRun {
   const { clients, size, warmUp, measured, pattern = 'burst', carry = true } = scene
   const { settings = DEFAULT_SETTINGS, profile = PAPER_PROFILE, mode = 'haechi', noise = 0, capacity = [] } = scene
   const small = (n: number): number => Math.floor(n / size)
   const made = NodeSimulation.create({
     ...NODE_DEFAULTS,
-    ...{ mode, seed, noise, slots: clients.length, samples: { ...NODE_DEFAULTS.samples, rows: 0 } },
+    mode,
+    seed,
+    noise,
+    slots: clients.length,
+    samples: { ...NODE_DEFAULTS.samples, rows: 0 },
     settings: {
       ...settings,
       batch: Math.round(settings.batch / size),
@@ -89,7 +93,9 @@ export function runNode(scene: Scene, seed: number): NodeRun {
     profile: { globalIops: small(profile.globalIops), localIops: small(profile.localIops) },
     capacity: capacity.map(({ period, iops }) => ({ atNs: period * settings.periodNs, iops: small(iops) })),
     clients: clients.map(({ reservation, demand, limit }, i) => ({
-      ...{ name: `C${i + 1}`, reservation: small(reservation), limit: limit === undefined ? null : small(limit) },
+      name: `C${i + 1}`,
+      reservation: small(reservation),
+      limit: limit === undefined ? null : small(limit),
       workload: { kind: pattern, perPeriod: small(demand), carry },
     })),
   })

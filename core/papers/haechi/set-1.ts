@@ -1,4 +1,4 @@
-/** Set 1 (III-B, Fig. 6 to 8): the bare node, profiled. */
+/** Set 1 (III-B, Fig. 6 to 8): profile of the bare node. */
 import { TWO_SIDED_PROFILE } from '../../haechi/settings.ts'
 import { experimentOf, variant, type Variant } from './expectations.ts'
 import { bars, clientBars } from './figures.ts'
@@ -8,7 +8,7 @@ import { CLIENTS, SETTLED, sizeSetup, spike } from './setups.ts'
 import { uniformShares } from '../../haechi/workloads/distributions.ts'
 
 const SIZE = 8
-/** More than a client can do. */
+/** More than a client can issue. */
 const ENDLESS = 500_000
 
 const BARE: Pick<Scene, 'mode' | 'size' | 'warmUp' | 'measured'> = { mode: 'bare', size: SIZE, ...SETTLED }
@@ -25,13 +25,13 @@ const saturating = (side: Side, clients: number): Variant =>
     clients: Array.from({ length: clients }, () => ({ reservation: 0, demand: ENDLESS })),
   })
 
-/** Ten clients whose every I/O the data node's CPU answers. */
+/** Ten clients, with the data node's CPU answering every I/O. */
 export const TWO_SIDED = saturating('two', CLIENTS)
 
 const single = experimentOf({
   name: '1A',
-  title: 'One client by itself',
-  setup: [SETUP, 'Clients are alike, so one stands for all ten. C_L is an input of the model.', sizeSetup(SIZE)],
+  title: 'One client alone',
+  setup: [SETUP, 'Clients are alike, so one represents all ten. C_L is an input of the model.', sizeSetup(SIZE)],
   variants: SIDES.map((side) => saturating(side, 1)),
   measure: (run) => Object.fromEntries(SIDES.map((side) => [`1A.${side}`, meanTotal(run(`${side}-sided 1`))])),
   figures: (run) => [
@@ -69,7 +69,9 @@ const scaling = experimentOf({
 
 const demands = (amounts: readonly number[], pattern: 'burst' | 'constant'): Scene => ({
   ...BARE,
-  ...{ pattern, carry: false, clients: amounts.map((demand) => ({ reservation: 0, demand })) },
+  pattern,
+  carry: false,
+  clients: amounts.map((demand) => ({ reservation: 0, demand })),
 })
 const SPIKE = spike(340_000, 80_000)
 const UNIFORM = uniformShares(1_580_000, CLIENTS)
@@ -84,13 +86,13 @@ const patterns = experimentOf({
   title: 'Demand over clients and over time',
   setup: [
     SETUP,
-    'Demands of 158 K each, or 340 K for C1 to C3 and 80 K for the others; what a period leaves unserved is dropped.',
+    'Demands of 158 K each, or 340 K for C1 to C3 and 80 K for the others; requests left unserved by a period are dropped.',
     sizeSetup(SIZE),
   ],
   variants: DEMANDS.map(({ key, amounts, pattern }) => variant('1C', key, demands(amounts, pattern))),
   measure(run) {
     const clients = (key: string): number[] => meanClients(run(key))
-    /** Of C1 to C3, and of the others, the one that is furthest off. */
+    /** Worst of C1 to C3, and of the others. */
     const least = (values: readonly number[]): number => Math.min(...values)
     return {
       '1C.uniform': meanTotal(run('uniform burst')),

@@ -1,4 +1,4 @@
-/** Set 2 (III-C, Fig. 9 to 12): what Haechi gives to each client, what it costs, and what conversion is worth. */
+/** Set 2 (III-C, Fig. 9 to 12): Haechi's I/Os per client, its cost, and the benefit of conversion. */
 import { BASIC, DEFAULT_SETTINGS } from '../../haechi/settings.ts'
 import type { Measured } from '../expectation.ts'
 import { experimentOf, variant, type Variant } from './expectations.ts'
@@ -18,7 +18,7 @@ import {
   type Spread,
 } from './setups.ts'
 
-/** What a run with the estimator may be smaller by: of uniform reservations the loss is asked for, to 0.1 %. */
+/** Scale of the runs with the estimator: with uniform reservations the claim is the loss, to 0.1 %. */
 const SIZES = { uniform: 4, zipf: 8 } as const
 const SHARES = [50, 60, 70, 80, 90] as const
 
@@ -33,7 +33,9 @@ const fixed = (spread: Spread, percent: number): Variant =>
 /** Estimator on; with zipf below 70 % by U == omega, as in the expectations. */
 export const learning = (spread: Spread, percent: number, settings = DEFAULT_SETTINGS): Variant =>
   variant('2', `${spread} ${percent}${settings === DEFAULT_SETTINGS ? '' : ` ${settings.name}`}`, {
-    ...{ ...scene(spread, percent), size: SIZES[spread], ...LEARNING },
+    ...scene(spread, percent),
+    size: SIZES[spread],
+    ...LEARNING,
     settings: percent < 70 ? estimating({ rule: 'literal' }, settings) : settings,
   })
 
@@ -42,17 +44,19 @@ const bareOf = (spread: Spread): Variant =>
 
 const LITERAL_DECAY = variant('2', 'zipf 90 literal decay', {
   ...scene('zipf', 90),
-  ...{ settings: { ...FIXED, decay: 'literal' }, size: 1, ...SETTLED },
+  settings: { ...FIXED, decay: 'literal' },
+  size: 1,
+  ...SETTLED,
 })
 
 const enough = experimentOf({
   name: '2A',
-  title: 'All clients have demand for more than they reserved',
+  title: 'All clients demand more than they reserved',
   setup: [
     '90 % of C_G reserved: equally, or zipf (s 0.6) over five groups of two. Demand is R and the initial pool, in a burst; what ' +
       'a period leaves unserved waits for the next.',
     LEARNING_SETUP,
-    `With the estimator one simulated I/O stands for ${SIZES.uniform} (uniform) or ${SIZES.zipf} (zipf), so that FAAs cost as many times ` +
+    `With the estimator one simulated I/O represents ${SIZES.uniform} (uniform) or ${SIZES.zipf} (zipf), so that FAAs cost as many times ` +
       'more. At full size the loss is 0.04 %, and under zipf C1 has 99.7 % of its reservation too, of a total of 1,416.2 K.',
     'Fixed omega: every I/O is simulated; one period to warm up and two that are measured, as for the bare node.',
   ],
@@ -65,7 +69,8 @@ const enough = experimentOf({
     LITERAL_DECAY,
   ],
   measure(run) {
-    const [zipf, bare] = [run('zipf 90'), run('zipf bare')]
+    const zipf = run('zipf 90')
+    const bare = run('zipf bare')
     const first = (r: NodeRun): number => Math.min(...meanClients(r).slice(0, 2))
     return {
       '2A.uni.drop': 1 - meanTotal(run('uniform 90')) / meanTotal(run('uniform bare')),
@@ -107,7 +112,7 @@ const SYSTEM_TITLES = ['Basic Haechi', 'Haechi', 'bare']
 
 const insufficient = experimentOf({
   name: '2B',
-  title: 'C1 and C2 do not use what they reserved',
+  title: 'C1 and C2 do not use their reservations',
   setup: [
     'As 2A, but C1 and C2 want half of their reservation. Basic Haechi neither takes unused tokens back nor converts them.',
     `${FIXED_SETUP} Every I/O of Haechi is simulated.`,
@@ -192,6 +197,6 @@ const share = experimentOf({
 })
 
 export const set2 = [enough, insufficient, share]
-/** Uniform, 90 % reserved: with a fixed omega at full size, and the bare node beside it. */
+/** Uniform, 90 % reserved: with a fixed omega at full size, and the bare node for comparison. */
 export const PLAIN = fixed('uniform', 90)
 export const PLAIN_BARE = bareOf('uniform')

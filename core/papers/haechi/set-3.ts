@@ -1,4 +1,4 @@
-/** Set 3 (III-D, Fig. 13 to 15): bursts against constant rates under a spike of reservations. */
+/** Set 3 (III-D, Fig. 13 to 15): bursts against constant rates with a spike of reservations. */
 import type { Bars } from '../experiment.ts'
 import { experimentOf, variant } from './expectations.ts'
 import { bars, clientBars } from './figures.ts'
@@ -19,7 +19,11 @@ const QUANTILES = [
 ] as const
 
 const latencies = (burst: NodeRun, constant: NodeRun): Bars => ({
-  ...{ kind: 'bars', id: 'fig15', title: 'Latency of a read', unit: '\u00b5s', series: PATTERNS.map((p) => TITLES[p]) },
+  kind: 'bars',
+  id: 'fig15',
+  title: 'Latency of a read',
+  unit: '\u00b5s',
+  series: PATTERNS.map((p) => TITLES[p]),
   groups: QUANTILES.map(([name, of]) => ({ name, values: [of(burst), of(constant)] })),
 })
 
@@ -28,7 +32,7 @@ const patterns = experimentOf({
   title: 'Request patterns under a spike of reservations',
   setup: [
     'C1 to C3 reserve 285 K and want 340 K, the others reserve and want 80 K: only these demands let C1 to C3 surpass their ' +
-      'reservation. What a period leaves unserved is dropped.',
+      'reservation. Requests left unserved by a period are dropped.',
     LEARNING_SETUP,
     sizeSetup(SIZE),
     'Latency from post to completion. The model has no jitter: its tail is its maximum.',
@@ -36,11 +40,15 @@ const patterns = experimentOf({
   variants: PATTERNS.map((pattern) =>
     variant('3', pattern, {
       clients: RESERVED.map((reservation, i) => ({ reservation, demand: DEMAND[i]! })),
-      ...{ pattern, carry: false, size: SIZE, ...LEARNING },
+      pattern,
+      carry: false,
+      size: SIZE,
+      ...LEARNING,
     }),
   ),
   measure(run) {
-    const [burst, constant] = [run('burst'), run('constant')]
+    const burst = run('burst')
+    const constant = run('constant')
     return {
       '3.burst.drop': 1 - meanTotal(burst) / CAPACITY,
       '3.const.drop': 1 - meanTotal(constant) / CAPACITY,

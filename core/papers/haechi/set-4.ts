@@ -1,4 +1,4 @@
-/** Set 4 (III-E, Fig. 16 to 19): traffic from outside takes a part of the capacity, and gives it back. */
+/** Set 4 (III-E, Fig. 16 to 19): outside traffic takes a part of the capacity and ends again. */
 import type { Measured } from '../expectation.ts'
 import type { Figure } from '../experiment.ts'
 import { DEFAULT_SETTINGS } from '../../haechi/settings.ts'
@@ -10,16 +10,16 @@ import type { NodeRun, Scene } from './node-run.ts'
 import { CAPACITY, demanding, reserved, sizeSetup, type Spread } from './setups.ts'
 
 export const SIZE = 16
-/** Period in which the traffic begins: 30 to warm up, 5 undisturbed. */
+/** Period in which the traffic starts: 30 to warm up, 5 undisturbed. */
 export const DOWN = 35
-/** Period in which it has ended: 30 later, as many as the capacity has to be learnt. */
+/** Period in which it has ended: 30 later, as many as learning the capacity takes. */
 const UP = 65
 const END = UP + 20
-/** Of what C_G each period's capacity is off. */
+/** Largest relative deviation of a period's capacity from C_G. */
 export const NOISE = 0.001
-/** eta, tokens; the smaller node has whole ones. */
+/** eta, tokens; whole ones on the smaller node. */
 const ETA = Math.round((DEFAULT_SETTINGS.estimator.increment * CAPACITY) / SIZE) * SIZE
-/** Saturated, but for the time that FAAs and reports take. */
+/** Saturated, except for the time of FAAs and reports. */
 const SATURATED = 0.99 * CAPACITY
 
 export const without = (background: number): number => Math.round((1 - background) * CAPACITY)
@@ -27,10 +27,14 @@ export const clientsOf = (spread: Spread): Scene['clients'] => demanding(reserve
 
 const keyOf = (spread: Spread, percent: number): string => `${spread} ${percent} %`
 
-/** The capacity falls, and comes back: over-estimated, then under-estimated. */
+/** The capacity falls and recovers: overestimated, then underestimated. */
 const disturbed = (spread: Spread, percent: number): Variant =>
   variant('4', keyOf(spread, percent), {
-    ...{ clients: clientsOf(spread), size: SIZE, noise: NOISE, warmUp: DOWN, measured: END - DOWN },
+    clients: clientsOf(spread),
+    size: SIZE,
+    noise: NOISE,
+    warmUp: DOWN,
+    measured: END - DOWN,
     capacity: [
       { period: DOWN, iops: without(percent / 100) },
       { period: UP, iops: CAPACITY },
@@ -38,13 +42,13 @@ const disturbed = (spread: Spread, percent: number): Variant =>
   })
 export const UNIFORM_15 = disturbed('uniform', 15)
 
-/** Periods after a change until omega is first within 1 % of where it stays. */
+/** Periods after a change until omega is first within 1 % of its final value. */
 function settled(omega: readonly number[], from: number, to: number): number {
   const final = mean(omega.slice(to - 10, to))
   return omega.slice(from, to).findIndex((tokens) => Math.abs(tokens - final) <= 0.01 * final)
 }
 
-/** Of `steps` periods after the capacity came back, the rise of omega that is furthest from eta, as a share of it. */
+/** Relative deviation from eta of the worst rise of omega in `steps` periods after the capacity recovered. */
 function furthestStep({ omega }: NodeRun, steps: number): number {
   const rises = Array.from({ length: steps }, (_, i) => omega[UP + i + 1]! - omega[UP + i]!)
   return Math.max(...rises.map((rise) => Math.abs(rise / ETA - 1)))
@@ -57,11 +61,11 @@ const BACKGROUNDS = [10, 12] as const
 
 const estimation = experimentOf({
   name: '4',
-  title: 'A capacity that changes',
+  title: 'Changing capacity',
   setup: [
     '80 % of C_G reserved, burst, demand is R and the initial pool; each period’s capacity is off by up to 0.1 %. Estimator on, ' +
       'with the sheet’s defaults.',
-    'Traffic from outside takes 15 % of the capacity (10 and 12 % under zipf too) from period 35 on and ends after period 64: ' +
+    'Outside traffic takes 15 % of the capacity (10 and 12 % under zipf too) from period 35 on and ends after period 64: ' +
       'one run has both changes, and 30 periods before each. The paper does not give the size of its traffic; under zipf ' +
       'reservations alone need 1.013 s at 15 %.',
     sizeSetup(SIZE),
@@ -69,7 +73,8 @@ const estimation = experimentOf({
   ],
   variants: [UNIFORM_15, disturbed('zipf', 15), ...BACKGROUNDS.map((percent) => disturbed('zipf', percent))],
   measure(run) {
-    const [uniform, zipf] = [run('uniform 15 %'), run('zipf 15 %')]
+    const uniform = run('uniform 15 %')
+    const zipf = run('zipf 15 %')
     const first = ratios(zipf, 0)
     const measured: Record<string, Measured> = {
       '4.over.uni': settled(uniform.omega, DOWN, UP),
@@ -102,7 +107,7 @@ const estimation = experimentOf({
   ],
 })
 
-/** As the paper: 30 periods, the change after 15. */
+/** As in the paper: 30 periods, the change after 15. */
 const around = (change: number): readonly [number, number] => [change - 15, change + 15]
 const DRAWN = [
   ['uniform', 'Uniform', 'uniform 15 %', 'Uniform, 15 % taken'],

@@ -1,9 +1,9 @@
-/** The PADLL claims, typed. What was published stands in the file, beside the bound that a reproduction must keep. */
+/** Typed PADLL claims. Published values are in the file, next to the bound that a reproduction must satisfy. */
 import file from '../expectations/padll.json' with { type: 'json' }
 import { type Expectation, expectationsOf } from '../expectation.ts'
 import type { Published } from '../experiment.ts'
 
-/** Claims of one experiment, for example `V-C-1`. */
+/** Returns the claims of one experiment, for example `V-C-1`. */
 export const claimsOf = (experiment: string): Expectation[] => expectationsOf(file, experiment)
 
 const PUBLISHED = new Map(
@@ -15,6 +15,6 @@ const PUBLISHED = new Map(
 )
 export const published = ({ id }: Expectation): Published => PUBLISHED.get(id) ?? { value: null }
 
-/** Values by the names of an experiment's claims: `padll.V-C-1.` comes before each. */
+/** Values keyed by the names of an experiment's claims, prefixed with `padll.V-C-1.`. */
 export const named = <V>(experiment: string, values: Readonly<Record<string, V>>): Map<string, V> =>
   new Map(Object.entries(values).map(([name, value]) => [`padll.${experiment}.${name}`, value]))

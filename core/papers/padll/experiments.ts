@@ -1,7 +1,7 @@
-/** The experiments of the PADLL paper, and those on what it leaves open, in the paper's order. */
+/** Experiments of the PADLL paper, in its order, and those on its open questions. */
 import type { Experiment } from '../experiment.ts'
 import { month } from './ii.ts'
-import { otherTraces, sensitivity } from './own.ts'
+import { otherTraces, sensitivity } from './open-questions.ts'
 import { perClass, perOperation } from './v-ab.ts'
 import { scenarios } from './v-c.ts'
 import { hierarchy } from './v-c-hierarchy.ts'

@@ -1,9 +1,9 @@
-/** Runs as the paper's figures show them. */
+/** Figures of runs, after the paper's. */
 import type { Timeline } from '../experiment.ts'
 import type { ScenarioRun } from './fluid.ts'
 import { MAX_RATE, SETUPS, type SetupName } from './scenarios.ts'
 
-/** Figures 7 to 9: op/s of each job, stacked to the total, one timeline a setup; the limit as a line where there is one. */
+/** Figures 7 to 9: op/s of each job, stacked to the total, one timeline per setup; a limit is drawn as a line. */
 export const jobTimelines = (
   figure: string,
   runs: Readonly<Record<SetupName, ScenarioRun>>,

@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ALGORITHMS } from '../../padll/algorithms/algorithm.ts'
 import { generateTrace, TRACE_A, TRACE_C } from '../../padll/trace/trace.ts'
-import { runFluid, stageLoads } from './fluid.ts'
+import { runFluid, stageLoads, splitRate } from './fluid.ts'
 import { totals } from './metrics.ts'
 import { controlOf, MAX_RATE, type ScenarioNumber, SCENARIOS, SETUP_NAMES, type SetupName } from './scenarios.ts'
-import { splitRate } from './stage-split.ts'
 
 interface Golden {
   completion_min: Record<string, { jobs: number[]; makespan: number }>
@@ -15,7 +14,7 @@ interface Golden {
 const golden = JSON.parse(
   readFileSync(new URL('../../../tests/cases/padll-trace.json', import.meta.url), 'utf8'),
 ) as Record<'A' | 'C', Golden>
-/** Minutes as the golden file prints them. */
+/** Minutes as printed in the golden file. */
 const printed = (seconds: number): number => Math.round((seconds / 60) * 1000) / 1000
 
 describe.each([
@@ -65,7 +64,7 @@ it('loses nothing and keeps the limit with late rates, slow cycles and unequal s
         const run = runFluid({ jobs: SCENARIOS[2], trace, control: { algorithm, cycleS, delayS }, stages })
         const total = totals(run)
         expect(total.reduce((sum, rate) => sum + rate, 0) / all).toBeCloseTo(1, 6)
-        // Rates of two cycles overlap for as long as they are late.
+        // Rates of two cycles overlap for the length of the delay.
         if (delayS === 0) expect(Math.max(...total)).toBeLessThanOrEqual(MAX_RATE * (1 + 1e-9))
       },
     ),

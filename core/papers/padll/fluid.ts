@@ -1,22 +1,40 @@
 /**
- * V-C as a fluid model: operations are a quantity, a second is one step, and what a job is not served waits in a backlog
- * without bound. Cycle: jobs that are done leave, jobs join, rates are computed from the usage since the cycle before, then
+ * V-C as a fluid model: operations are a quantity, a second is one step, and unserved operations wait in an unbounded
+ * backlog. Cycle: finished jobs leave, new jobs join, rates are computed from the usage since the cycle before, then
  * the second is served.
  *
- * Source: spec/padll 10.2, 10.3. It leaves out what the real parts add: buckets of 10 ms, whole operations, messages.
+ * Source: spec/padll 10.2, 10.3. Not modeled: buckets of 10 ms, whole operations, messages.
  */
 import { allocate } from '../../padll/algorithms/allocate.ts'
 import { invariant } from '../../base/result.ts'
 import { type Control, JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scenarios.ts'
-import { splitRate, type StageSplit } from './stage-split.ts'
+
+// Split of a job's rate over its stages in the fluid model. Source: spec/padll 5 [R].
+
+interface StageSplit {
+  /** Part of the job's load that each stage submits; they sum to 1. */
+  readonly load: readonly number[]
+  /** Equal parts, or parts by the operations that each stage was served in the second before. */
+  readonly by: 'equal' | 'usage'
+}
+
+/** Splits into whole rates that sum to floor(rate); the first stages get the remainder, 1 op/s each. */
+export function splitRate(rate: number, by: StageSplit['by'], usage: ArrayLike<number>): number[] {
+  const parts = Array.from({ length: usage.length }, (_, s) => (by === 'equal' ? 1 : Math.max(1, usage[s]!)))
+  const all = parts.reduce((sum, part) => sum + part, 0)
+  const cut = parts.map((part) => Math.floor((rate * part) / all))
+  let rest = Math.floor(rate) - cut.reduce((sum, part) => sum + part, 0)
+  for (let s = 0; rest > 0; s = (s + 1) % cut.length, rest--) cut[s]!++
+  return cut
+}
 
 export interface FluidSetup {
   readonly jobs: readonly ScenarioJob[]
-  /** Total op/s of each second of a job's life, before its part of the load. */
+  /** Total op/s of each second of a job's life, before its share of the load. */
   readonly trace: ArrayLike<number>
-  /** null: nothing is limited. */
+  /** null for no limits. */
   readonly control: Control | null
-  /** How load and rates are spread over a job's stages; left out: the job is one. */
+  /** Distribution of load and rates over a job's stages; absent: a single stage. */
   readonly stages?: StageSplit
 }
 
@@ -24,9 +42,9 @@ export interface ScenarioRun {
   readonly jobs: readonly ScenarioJob[]
   /** Served op/s of each job, second by second from the start of the run to its end. */
   readonly served: readonly (readonly number[])[]
-  /** Rates in force, alike; Infinity where nothing limits, 0 before and after the job. */
+  /** Rates in force, likewise; Infinity without a limit, 0 before and after the job. */
   readonly rates: readonly (readonly number[])[]
-  /** Operations that wait at the end of each second. */
+  /** Waiting operations at the end of each second. */
   readonly backlogs: readonly (readonly number[])[]
   /** Time from join to end of each job, s. */
   readonly durations: readonly number[]
@@ -34,7 +52,7 @@ export interface ScenarioRun {
   readonly makespan: number
 }
 
-/** Operations below which a backlog is empty: what rounding leaves of hundreds of millions. */
+/** Operations below which a backlog counts as empty: rounding error of hundreds of millions. */
 const NOTHING = 1e-3
 
 interface Member {
@@ -49,19 +67,19 @@ interface Member {
 }
 
 export function runFluid({ jobs, trace, control, stages }: FluidSetup): ScenarioRun {
-  const [cycleS, delayS] = [control?.cycleS ?? 1, control?.delayS ?? 0]
+  const cycleS = control?.cycleS ?? 1
+  const delayS = control?.delayS ?? 0
   const weights = stages?.load ?? [1]
   const members = jobs.map((job, i): Member => {
-    const [backlog, stageUsage] = [new Float64Array(weights.length), new Float64Array(weights.length)]
+    const backlog = new Float64Array(weights.length)
+    const stageUsage = new Float64Array(weights.length)
     return { job, joinsAt: i * JOIN_S, backlog, stageUsage, rate: Infinity, usage: null, isDone: false }
   })
-  const [served, rates, backlogs] = [
-    jobs.map((): number[] => []),
-    jobs.map((): number[] => []),
-    jobs.map((): number[] => []),
-  ]
+  const served = jobs.map((): number[] => [])
+  const rates = jobs.map((): number[] => [])
+  const backlogs = jobs.map((): number[] => [])
   const durations: number[] = jobs.map(() => NaN)
-  /** Rates that are decided and not in force yet. */
+  /** Decided rates that are not yet in force. */
   const due: { readonly atS: number; readonly rates: ReadonlyMap<string, number> }[] = []
   let lastCycle = 0
   for (let t = 0; ; t++) {
@@ -79,7 +97,7 @@ export function runFluid({ jobs, trace, control, stages }: FluidSetup): Scenario
       const decided = decide(control, active, t - lastCycle)
       lastCycle = t
       due.push({ atS: t + delayS, rates: decided })
-      // A job that joins has a rate at once: its housekeeping rules carry it.
+      // A joining job has a rate at once: its housekeeping rules carry it.
       for (const member of active) {
         if (member.rate === Infinity) member.rate = decided.get(member.job.id)!
       }
@@ -100,8 +118,11 @@ export function runFluid({ jobs, trace, control, stages }: FluidSetup): Scenario
 
 function decide(control: Control, active: readonly Member[], elapsedS: number): ReadonlyMap<string, number> {
   const allocated = allocate({
-    ...{ algorithm: control.algorithm, maxRate: MAX_RATE, slots: 4 },
-    ...{ epsilon: control.epsilon, leftover: control.leftover },
+    algorithm: control.algorithm,
+    maxRate: MAX_RATE,
+    slots: 4,
+    epsilon: control.epsilon,
+    leftover: control.leftover,
     jobs: active.map(({ job: { id, demand }, usage }) => ({
       id,
       demand,
@@ -113,7 +134,7 @@ function decide(control: Control, active: readonly Member[], elapsedS: number): 
   return allocated.value
 }
 
-/** One second of a job: what its stages let through of what they were given and had waiting. */
+/** Serves one second of a job: returns the operations that its stages let through. */
 function serve(member: Member, arrivals: number, stages: StageSplit | undefined): number {
   const { backlog, stageUsage, rate } = member
   const load = stages?.load ?? [1]
@@ -136,6 +157,6 @@ function total(values: Float64Array): number {
   return sum
 }
 
-/** Stages of a job whose loads differ by up to `imbalance` from their mean, evenly spread; the loads sum to 1. */
+/** Returns loads of a job's stages, evenly spread within `imbalance` of their mean; they sum to 1. */
 export const stageLoads = (imbalance: number): number[] =>
   Array.from({ length: STAGES }, (_, s) => (1 + imbalance * ((2 * s) / (STAGES - 1) - 1)) / STAGES)

@@ -6,12 +6,12 @@ import { JOIN_S, MAX_RATE, SCENARIOS, STAGES } from './scenarios.ts'
 import { BUCKETS, runStaged } from './staged.ts'
 
 const trace = generateTrace(TRACE_A).subarray(0, 600)
-/** Operations of a job in whole numbers, as they are submitted. */
+/** Operations of a job in whole numbers, as submitted. */
 const submitted = (load: number): number => trace.reduce((sum, rate) => sum + Math.round(rate * load), 0)
 const jobs = SCENARIOS[3]
-/** The same without anybody who limits it. */
+/** The same without a limit. */
 const unlimited = runStaged(jobs, trace, null)
-/** What all stages keep at least, op/s, beyond the limit where it must be. */
+/** Minimum rate of all stages, op/s, beyond the limit if necessary. */
 const FLOORS = jobs.length * STAGES
 
 describe.each(['equal', 'usage'] as const)('jobs behind stages and controllers, rates cut by %s', (split) => {
@@ -23,7 +23,7 @@ describe.each(['equal', 'usage'] as const)('jobs behind stages and controllers, 
       expect(values.reduce((sum, rate) => sum + rate, 0)).toBe(submitted(jobs[job]!.load))
     })
     expect(Math.max(...totals(run))).toBeLessThanOrEqual(MAX_RATE + BUCKETS)
-    // The workload asks for more than that, so the limit is what held it.
+    // The workload demands more than that, so the limit was effective.
     expect(Math.max(...totals(unlimited))).toBeGreaterThan(2 * MAX_RATE)
     expect(unlimited.durations).toEqual(jobs.map(() => trace.length))
   })

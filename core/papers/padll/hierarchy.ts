@@ -1,6 +1,6 @@
 /**
- * The control hierarchy of V-C in memory: a global controller, a local controller on each node, a stage behind each. The real
- * classes and their messages; a message takes no time and is delivered in the order in which it was sent.
+ * In-memory control hierarchy of V-C: a global controller, a local controller on each node, a stage behind each. The
+ * real classes and their messages; messages take no time and arrive in the order sent.
  */
 import { NS_PER_S } from '../../base/units.ts'
 import { GlobalController } from '../../padll/control/global-controller.ts'
@@ -30,7 +30,7 @@ interface Node {
 
 export interface HierarchySetup {
   readonly control: Control
-  /** Demands of the jobs; they need not be there yet. */
+  /** Demands of the jobs, including those that join later. */
   readonly jobs: readonly ScenarioJob[]
   readonly split?: 'equal' | 'usage'
 }
@@ -40,17 +40,24 @@ export class Hierarchy implements Plane {
   readonly global: GlobalController
   readonly #nodes = new Map<number, Node>()
   readonly #messages: (() => void)[] = []
-  /** Undefined when nodes have come or gone. */
+  /** Undefined after nodes were added or removed. */
   #ticking: readonly Ticking[] | undefined
   #lastLink = 0
   #nowNs = 0
 
   constructor({ control, jobs, split = 'equal' }: HierarchySetup) {
     this.global = new GlobalController({
-      ...{ controller: 'global', startedMs: 0, startedNs: 0, housekeeping: HOUSEKEEPING },
+      controller: 'global',
+      startedMs: 0,
+      startedNs: 0,
+      housekeeping: HOUSEKEEPING,
       settings: {
-        ...{ algorithm: control.algorithm, split, slots: 4, intervalNs: (control.cycleS ?? 1) * NS_PER_S },
-        ...{ collectRounds: 1, limits: new Map([['meta_op', MAX_RATE]]) },
+        algorithm: control.algorithm,
+        split,
+        slots: 4,
+        intervalNs: (control.cycleS ?? 1) * NS_PER_S,
+        collectRounds: 1,
+        limits: new Map([['meta_op', MAX_RATE]]),
         ...(control.epsilon === undefined ? {} : { epsilon: control.epsilon }),
       },
       io: {
@@ -84,7 +91,7 @@ export class Hierarchy implements Plane {
     this.#until(nowNs)
   }
 
-  /** One control cycle and nothing else: collect, compute, enforce, until the last answer. It is due at `nowNs`. */
+  /** Runs one control cycle alone: collect, compute, enforce, until the last answer. It is due at `nowNs`. */
   controlCycle(nowNs: number): void {
     this.#nowNs = nowNs
     this.global.tick(nowNs)
@@ -95,7 +102,8 @@ export class Hierarchy implements Plane {
     const link = ++this.#lastLink
     const { hostname } = stage.identity
     const local = new LocalController({
-      ...{ local: hostname, hostname },
+      local: hostname,
+      hostname,
       io: {
         toStage: (_, message) => this.#later(() => agent.onMessage(message, this.#nowNs)),
         closeStage: () => undefined,
@@ -118,7 +126,7 @@ export class Hierarchy implements Plane {
     agent.onOpen(this.#nowNs)
   }
 
-  /** Whoever has a clock; the global controller first. */
+  /** Components with timers; the global controller first. */
   #parties(): readonly Ticking[] {
     this.#ticking ??= [this.global, ...[...this.#nodes.values()].flatMap(({ local, agent }) => [local, agent])]
     return this.#ticking
@@ -133,14 +141,14 @@ export class Hierarchy implements Plane {
     this.#messages.length = 0
   }
 
-  /** Everything that is due, in order of time. */
+  /** Runs everything that is due, in order of time. */
   #until(nowNs: number): void {
     for (;;) {
       const parties = this.#parties()
       let due = Infinity
       for (const party of parties) due = Math.min(due, party.nextNs())
       if (due > nowNs) break
-      // What is due in the past is due now.
+      // Overdue work runs now.
       this.#nowNs = Math.max(this.#nowNs, due)
       for (const party of parties) if (party.nextNs() <= this.#nowNs) party.tick(this.#nowNs)
       this.#deliver()

@@ -1,8 +1,8 @@
-/** II: the month of the production system whose load the paper starts from, as statistics of a made series. */
+/** II: statistics of a generated month, for the production system whose load the paper starts from. */
 import { generateBandwidth, generateMonth } from '../../padll/trace/month.ts'
 import { apportioned, type MixedOp, MIXED_OPS, OP_MIX } from '../../padll/trace/op-mix.ts'
 import { mean } from '../../base/statistics.ts'
-import { jumps, shareOf, stretchesAbove } from '../../padll/trace/series-statistics.ts'
+import { jumps, shareOf, rangesAbove } from '../../padll/trace/series-statistics.ts'
 import type { Experiment, Timeline } from '../experiment.ts'
 import { claimsOf, named, published } from './expectations.ts'
 
@@ -12,7 +12,7 @@ const PART = 'padll/II/month'
 const FIRST_SEED = 2023
 const MINUTE_S = 60
 const DAY_S = 86_400
-/** What one point of a figure stands for: 600 of them are drawn, and none is averaged away. */
+/** Minutes per point of a figure: 600 points are drawn, without averaging peaks away. */
 const BIN_MINUTES = 72
 /** Days 13 to 20, in minutes. */
 const POOR = [13 * 1440, 20 * 1440] as const
@@ -29,9 +29,9 @@ export const month: Experiment<Month> = {
   system: 'padll',
   title: 'The load of a production system over 30 days',
   setup: [
-    'A made series of 43,200 minutes (spec/padll 10.6): the monitored one is not public, its statistics are. Each ' +
+    'A generated series of 43,200 minutes (spec/padll 10.6): the monitored one is not public, its statistics are. Each ' +
       'seed is another month.',
-    'Shares of the operations are constants that agree with every published figure; rename is what 98 % leave.',
+    'Shares of the operations are constants that agree with every published figure; rename is the rest to 98 %.',
   ],
   expectations: claimsOf(SCENE),
   published,
@@ -47,7 +47,7 @@ export const month: Experiment<Month> = {
   measure(runs) {
     const { rates, read, write } = runs.get(PART)!
     const rate = mean(rates)
-    const long = stretchesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
+    const long = rangesAbove(rates, 400_000).filter((minutes) => minutes >= 180)
     const counts = operationCounts(rates)
     const all = MIXED_OPS.reduce((sum, op) => sum + counts[op], 0)
     const meanRate = (op: MixedOp): number => counts[op] / (rates.length * MINUTE_S)
@@ -77,21 +77,30 @@ export const month: Experiment<Month> = {
     const lines = { kind: 'timeline', binS: BIN_MINUTES * MINUTE_S, isStacked: false } as const
     return [
       {
-        ...{ ...lines, id: 'fig1.rate', title: 'Metadata operations', unit: 'op/s' },
+        ...lines,
+        id: 'fig1.rate',
+        title: 'Metadata operations',
+        unit: 'op/s',
         series: [
           { name: 'mean', values: binned(rates, mean) },
           { name: 'busiest minute', values: binned(rates, (minutes) => Math.max(...minutes)) },
         ],
       },
       {
-        ...{ ...lines, id: 'fig2.bandwidth', title: 'Bandwidth', unit: 'GiB/s' },
+        ...lines,
+        id: 'fig2.bandwidth',
+        title: 'Bandwidth',
+        unit: 'GiB/s',
         series: [
           { name: 'read', values: binned(read, mean) },
           { name: 'write', values: binned(write, mean) },
         ],
       },
       {
-        ...{ ...lines, id: 'fig2.ratio', title: 'Metadata operations for each GiB', unit: 'kops/GiB' },
+        ...lines,
+        id: 'fig2.ratio',
+        title: 'Metadata operations per GiB',
+        unit: 'kops/GiB',
         series: [{ name: 'ratio', values: binned(kopsPerGib(runs.get(PART)!), mean) }],
       },
       cumulative(rates),
@@ -99,7 +108,7 @@ export const month: Experiment<Month> = {
   },
 }
 
-/** Operations of the month by their kind, counted minute by minute in whole operations. */
+/** Operations of the month by kind, counted in whole operations minute by minute. */
 function operationCounts(rates: Float64Array): Record<MixedOp, number> {
   const counts = MIXED_OPS.map(() => 0)
   const weights = MIXED_OPS.map((op) => OP_MIX[op])
@@ -109,7 +118,7 @@ function operationCounts(rates: Float64Array): Record<MixedOp, number> {
   return Object.fromEntries(MIXED_OPS.map((op, at) => [op, counts[at]!])) as Record<MixedOp, number>
 }
 
-/** kops of each minute for every GiB read or written in it. */
+/** kops of each minute per GiB read or written in it. */
 const kopsPerGib = ({ rates, read, write }: Month): Float64Array =>
   rates.map((rate, t) => rate / 1000 / (read[t]! + write[t]!))
 
@@ -125,8 +134,12 @@ function cumulative(rates: Float64Array): Timeline {
   const billions = (share: number): number[] => days.map((mean, day) => (mean * share * (day + 1) * DAY_S) / 1e9)
   const rest = 1 - frequent.reduce((sum, op) => sum + OP_MIX[op], 0)
   return {
-    ...{ kind: 'timeline', id: 'fig3.cumulative', title: 'Operations since the first day', unit: 'billion operations' },
-    ...{ binS: DAY_S, isStacked: false },
+    kind: 'timeline',
+    id: 'fig3.cumulative',
+    title: 'Operations since the first day',
+    unit: 'billion operations',
+    binS: DAY_S,
+    isStacked: false,
     series: [
       ...frequent.map((op) => ({ name: op, values: billions(OP_MIX[op]) })),
       { name: 'the other seven', values: billions(rest) },

@@ -1,4 +1,4 @@
-/** What is read off a run of V-C. Windows are in minutes of the run, as the paper gives them. */
+/** Metrics of a run of V-C. Windows are in minutes of the run, as in the paper. */
 import { MAX_RATE } from './scenarios.ts'
 import type { ScenarioRun } from './fluid.ts'
 
@@ -6,7 +6,7 @@ export type Window = readonly [fromMin: number, toMin: number]
 
 const secondsOf = ([fromMin, toMin]: Window): readonly [number, number] => [fromMin * 60, toMin * 60]
 
-/** Mean over the seconds of a window; nothing is served after the end of a run. */
+/** Mean over the seconds of a window; 0 after the end of a run. */
 function meanIn([fromMin, toMin]: Window, valueAt: (second: number) => number): number {
   const [from, to] = secondsOf([fromMin, toMin])
   let sum = 0
@@ -28,17 +28,18 @@ export const jobMean = (run: ScenarioRun, job: number, window: Window): number =
 
 export const totalMean = (run: ScenarioRun, window: Window): number => meanIn(window, (t) => totalAt(run, t))
 
-/** Mean op/s that a job is served above its demand. */
+/** Mean op/s served to a job above its demand. */
 export const aboveDemand = (run: ScenarioRun, job: number, window: Window): number =>
   meanIn(window, (t) => Math.max(0, at(run.served[job]!, t) - run.jobs[job]!.demand))
 
 /**
- * False allocation, as a part of Max_R: what jobs are given and do not use while others wait, at most what waits. Mean over
- * the window.
+ * False allocation, as a part of Max_R: unused rate while others wait, at most the waiting operations. Mean over the
+ * window.
  */
 export const falseAllocation = (run: ScenarioRun, window: Window): number =>
   meanIn(window, (t) => {
-    let [unused, waiting] = [0, 0]
+    let unused = 0
+    let waiting = 0
     for (let job = 0; job < run.jobs.length; job++) {
       unused += Math.max(0, at(run.rates[job]!, t) - at(run.served[job]!, t))
       waiting += at(run.backlogs[job]!, t)
@@ -46,9 +47,10 @@ export const falseAllocation = (run: ScenarioRun, window: Window): number =>
     return Math.min(unused, waiting)
   }) / MAX_RATE
 
-/** How much two curves differ: mean absolute difference of their minute means, relative to the mean of the second. */
+/** Difference of two curves: mean absolute difference of their minute means, relative to the mean of the second. */
 export function curveDifference(one: ScenarioRun, other: ScenarioRun, job: number, [fromMin, toMin]: Window): number {
-  let [difference, sum] = [0, 0]
+  let difference = 0
+  let sum = 0
   for (let minute = fromMin; minute < toMin; minute++) {
     const [a, b] = [one, other].map((run) => jobMean(run, job, [minute, minute + 1]))
     difference += Math.abs(a! - b!)
@@ -61,11 +63,11 @@ export function curveDifference(one: ScenarioRun, other: ScenarioRun, job: numbe
 export const servedFrom = (run: ScenarioRun, job: number, fromMin: number): number =>
   run.served[job]!.slice(fromMin * 60).reduce((sum, rate) => sum + rate, 0)
 
-/** Largest distance from `rate`, op/s, of what a job is served from a minute to the second before its last. */
+/** Largest deviation of a job's served rate from `rate`, op/s, from a minute to the second before its last. */
 export const unsteadiness = (run: ScenarioRun, job: number, fromMin: number, rate: number): number =>
   run.served[job]!.slice(fromMin * 60, -1).reduce((most, served) => Math.max(most, Math.abs(served - rate)), 0)
 
-/** Part of a job's life in which it is given more than it uses and has nothing waiting. */
+/** Part of a job's life with more rate than usage and an empty queue. */
 export function overProvisioned(run: ScenarioRun, job: number, window: Window): number {
   return meanIn(window, (t) =>
     at(run.rates[job]!, t) > at(run.served[job]!, t) && at(run.backlogs[job]!, t) < 1e-3 ? 1 : 0,

@@ -1,18 +1,18 @@
-/** The testing scenarios of V-C: who joins when, with which part of the load and which demand. Source: paper, Table I. */
+/** Testing scenarios of V-C: join times, shares of the load and demands. Source: paper, Table I. */
 import type { Algorithm } from '../../padll/algorithms/algorithm.ts'
 
 /** Max_R, op/s. */
 export const MAX_RATE = 110_000
-/** Jobs join this far apart, s. */
+/** Interval between joins of jobs, s. */
 export const JOIN_S = 180
-/** A job submits for this long, s; a second replays a minute. */
+/** Time for which a job submits, s; a second replays a minute. */
 export const SUBMITS_S = 2160
 /** Stages of a job, each on its own node. */
 export const STAGES = 4
 
 export interface ScenarioJob {
   readonly id: string
-  /** Part of the trace that it submits. */
+  /** Share of the trace that it submits. */
   readonly load: number
   /** op/s. */
   readonly demand: number
@@ -29,7 +29,7 @@ export const SCENARIOS: Readonly<Record<ScenarioNumber, readonly ScenarioJob[]>>
   3: jobs([0.15, 0.2, 0.2, 0.45], [40, 25, 30, 15]),
 }
 
-/** Setups in the paper's order and words. */
+/** Setups in the paper's order and wording. */
 export const SETUPS = {
   baseline: 'Baseline',
   uniform: 'Uniform',
@@ -40,16 +40,19 @@ export const SETUPS = {
 export type SetupName = keyof typeof SETUPS
 export const SETUP_NAMES = Object.keys(SETUPS) as SetupName[]
 
-/** What a job's own controller decides: nothing, or an algorithm's rates. */
+/** Control of the scenarios: an algorithm with its options. */
 export interface Control {
   readonly algorithm: Algorithm
   readonly epsilon?: number
   /** Time between two control cycles, s. */
   readonly cycleS?: number
-  /** Time until rates are in force, s. */
+  /** Delay until rates are in force, s. */
   readonly delayS?: number
   readonly leftover?: 'equal' | 'proportional'
 }
 
-/** What the scenarios' setups decide by; null for baseline. Uniform is a fixed 27.5 kops/s: a quarter, however many are there. */
+/**
+ * Control of the scenarios' setups; null for baseline. Uniform is a fixed 27.5 kops/s: a quarter, for any number of
+ * jobs.
+ */
 export const controlOf = (setup: SetupName): Control | null => (setup === 'baseline' ? null : { algorithm: setup })

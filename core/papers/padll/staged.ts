@@ -1,7 +1,7 @@
 /**
- * V-C through real stages in virtual time: every job runs four processes, each on a node of its own behind a stage with one
- * metadata channel (token bucket, 10 ms); who sets their rates is a `Plane`. Whole operations, and nothing is known that the
- * stages do not count.
+ * V-C through real stages in virtual time: every job runs four processes, each on its own node behind a stage with one
+ * metadata channel (token bucket, 10 ms); a `Plane` sets their rates. Whole operations; only the stages' counts are
+ * known.
  */
 import { invariant } from '../../base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '../../base/units.ts'
@@ -9,19 +9,19 @@ import { Stage } from '../../padll/stage/stage.ts'
 import type { ScenarioRun } from './fluid.ts'
 import { JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scenarios.ts'
 
-/** What controls the stages. */
+/** Control plane of the stages. */
 export interface Plane {
-  /** The stages of a new job begin. */
+  /** Called when the stages of a new job start. */
   join(job: ScenarioJob, stages: readonly Stage[], nowNs: number): void
   leave(job: ScenarioJob, nowNs: number): void
-  /** Whatever is due by then; called before the operations of each step come. */
+  /** Runs everything due by then; called before the operations of each step arrive. */
   cycle(nowNs: number): void
 }
 
 const STEP_NS = 100 * NS_PER_MS
 const STEPS = NS_PER_S / STEP_NS
 const MOUNT = '/scratch'
-/** A job that a fault of its plane leaves without a rate would never end. */
+/** Limit for a job that a fault of its plane leaves without a rate. */
 const LONGEST_S = 6 * 3600
 
 interface Member {
@@ -29,13 +29,13 @@ interface Member {
   readonly at: number
   readonly joinsAt: number
   readonly stages: readonly Stage[]
-  /** Of the present second. */
+  /** Served in the current second. */
   served: number
   waiting: number
   isDone: boolean
 }
 
-/** @param plane  null: stages that nobody lays out forward everything. */
+/** @param plane  null: stages without a layout forward everything. */
 export function runStaged(jobs: readonly ScenarioJob[], trace: ArrayLike<number>, plane: Plane | null): ScenarioRun {
   const members = jobs.map((job, at) => memberOf(job, at))
   const run = { served: jobs.map(() => [] as number[]), backlogs: jobs.map(() => [] as number[]) }
@@ -59,7 +59,7 @@ export function runStaged(jobs: readonly ScenarioJob[], trace: ArrayLike<number>
       active.forEach((member, i) => submit(member, operations[i]!, step, nowNs + step * STEP_NS))
     }
     active.forEach((member, i) => {
-      // Right before the refill that belongs to the next second.
+      // Just before the refill that belongs to the next second.
       for (const stage of member.stages) stage.advance(nowNs + NS_PER_S - 1)
       member.waiting += operations[i]! - member.served
     })
@@ -67,7 +67,7 @@ export function runStaged(jobs: readonly ScenarioJob[], trace: ArrayLike<number>
       run.served[member.at]!.push(member.served)
       run.backlogs[member.at]!.push(member.waiting)
       rates[member.at]!.push(active.includes(member) ? rateOf(member) : 0)
-      // Not before the second: a changed rate lets operations go, and they belong to the second that begins.
+      // Not earlier: a changed rate releases operations, and these belong to the second that begins.
       member.served = 0
     }
   }
@@ -76,7 +76,12 @@ export function runStaged(jobs: readonly ScenarioJob[], trace: ArrayLike<number>
 
 function memberOf(job: ScenarioJob, at: number): Member {
   const member: Member = {
-    ...{ job, at, joinsAt: at * JOIN_S, served: 0, waiting: 0, isDone: false },
+    job,
+    at,
+    joinsAt: at * JOIN_S,
+    served: 0,
+    waiting: 0,
+    isDone: false,
     stages: Array.from({ length: STAGES }, (_, instance) => {
       const hostname = `node${at * STAGES + instance + 1}`
       const identity = { job: job.id, instance, pid: 1000 + instance, ppid: 1, hostname, user: 'ana' }
@@ -108,5 +113,5 @@ function rateOf({ stages }: Member): number {
   return sum
 }
 
-/** Most that a second may exceed the limit: what all buckets hold, 10 ms of it. */
+/** Maximum excess over the limit in a second: the content of all buckets, 10 ms of it. */
 export const BUCKETS = 0.01 * MAX_RATE

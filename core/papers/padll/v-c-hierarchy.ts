@@ -1,4 +1,6 @@
-/** V-C once more, through the real stages and controllers; how far their whole operations and buckets are from the fluid model. */
+/**
+ * V-C through the real stages and controllers: deviation of their whole operations and buckets from the fluid model.
+ */
 import { invariant } from '../../base/result.ts'
 import { generateTrace, TRACE_A } from '../../padll/trace/trace.ts'
 import type { Experiment, Part } from '../experiment.ts'
@@ -12,7 +14,7 @@ import { BUCKETS, runStaged } from './staged.ts'
 import { FLUID_SETUP, fluidPart, fluidRun } from './v-c.ts'
 
 const SCENE = 'V-C-hierarchy'
-/** Scenario #3 under Uniform is #2 under Uniform. */
+/** Scenario #3 under Uniform equals #2 under Uniform. */
 const CELLS: readonly (readonly [ScenarioNumber, SetupName])[] = [
   ...(['uniform', 'priority', 'psharing', 'psfa'] as const).map((setup) => [1, setup] as const),
   ...(['uniform', 'priority', 'psharing', 'psfa'] as const).map((setup) => [2, setup] as const),
@@ -20,7 +22,7 @@ const CELLS: readonly (readonly [ScenarioNumber, SetupName])[] = [
 ]
 const nameOf = (scenario: ScenarioNumber, setup: SetupName): string => `s${scenario}-${setup}`
 
-/** The runs do not hang on the seed and take a second each: they are kept for the next seed. */
+/** The runs do not depend on the seed and take a second each, so they are cached. */
 const kept = new Map<string, ScenarioRun>()
 
 const part = (scenario: ScenarioNumber, setup: SetupName): Part<ScenarioRun> => {
@@ -47,7 +49,8 @@ const stagedRun = (runs: Runs, scenario: ScenarioNumber, setup: SetupName): Scen
 
 /** Largest difference of the minutes of a job or of the run. */
 function apart(one: ScenarioRun, other: ScenarioRun): number {
-  const [a, b] = [metrics.completion(one), metrics.completion(other)]
+  const a = metrics.completion(one)
+  const b = metrics.completion(other)
   return Math.max(...Object.keys(a).map((of) => Math.abs(a[of]! - b[of]!)))
 }
 
@@ -58,7 +61,7 @@ export const hierarchy: Experiment<ScenarioRun> = {
   setup: [
     FLUID_SETUP[0]!,
     'Each job: four processes on four nodes, each behind a stage with one metadata channel (bucket of 10 ms) and its local ' +
-      'controller; one global controller with a cycle of 1 s, rates cut alike over the stages. Virtual time, messages take none.',
+      'controller; one global controller with a cycle of 1 s, rates split equally over the stages. Virtual time, messages take none.',
     FLUID_SETUP[2]!,
   ],
   expectations: claimsOf(SCENE),
@@ -69,7 +72,8 @@ export const hierarchy: Experiment<ScenarioRun> = {
   ],
   measure(runs) {
     const all = CELLS.map(([scenario, setup]) => ({
-      ...{ name: nameOf(scenario, setup), run: stagedRun(runs, scenario, setup) },
+      name: nameOf(scenario, setup),
+      run: stagedRun(runs, scenario, setup),
       fluid: fluidRun(runs, scenario, setup),
     }))
     const minutes = (scenario: ScenarioNumber, setup: SetupName, job: number): number =>

@@ -1,9 +1,9 @@
 /**
- * V-C: four jobs under each control algorithm, three scenarios, as fluid model with cycles of 1 s. The runs use
- * trace A whatever the seed: the published minutes belong to one trace. Other traces: `V-C-traces`.
+ * V-C: four jobs under each control algorithm, three scenarios, as fluid model with cycles of 1 s. The runs use trace A
+ * for every seed: the published minutes belong to one trace. Other traces: `V-C-traces`.
  */
 import { generateTrace, TRACE_A } from '../../padll/trace/trace.ts'
-import { stretchesAbove } from '../../padll/trace/series-statistics.ts'
+import { rangesAbove } from '../../padll/trace/series-statistics.ts'
 import { invariant } from '../../base/result.ts'
 import type { Experiment, Part } from '../experiment.ts'
 import { claimsOf, named, published } from './expectations.ts'
@@ -14,7 +14,7 @@ import { controlOf, MAX_RATE, type ScenarioNumber, SCENARIOS, SETUP_NAMES, type 
 
 export const FLUID_SETUP = [
   'Four jobs join 3 min apart; each submits its part of trace A (spec/padll 10.2: 194.4 M operations in 36 min, mean 90 kops/s) ' +
-    'and ends when nothing of it waits any more. Max_R 110 kops/s, control cycle 1 s, PSFA epsilon 0.25, uniform 27.5 kops/s.',
+    'and ends when its backlog is empty. Max_R 110 kops/s, control cycle 1 s, PSFA epsilon 0.25, uniform 27.5 kops/s.',
   'Fluid model: operations are a quantity and a second is a step. V-C-hierarchy runs the same through stages and controllers.',
   'Trace A is used with every seed; V-C-traces draws others.',
 ]
@@ -34,7 +34,7 @@ export function fluidRun(runs: ReadonlyMap<string, unknown>, scenario: ScenarioN
   return run as ScenarioRun
 }
 
-/** Claims that every scenario makes: the table of completion minutes, and the limit. */
+/** Claims of every scenario: the table of completion minutes, and the limit. */
 function common(setups: Setups): Record<string, number> {
   const cells = SETUP_NAMES.flatMap((setup) =>
     Object.entries(metrics.completion(setups[setup])).map(([of, minutes]) => [`${setup}-${of}`, minutes] as const),
@@ -47,10 +47,10 @@ function common(setups: Setups): Record<string, number> {
   }
 }
 
-/** Seconds in a row above Max_R that count as a period. */
+/** Consecutive seconds above Max_R that count as a period. */
 const PERIOD_S = 10
 const baseline = ({ baseline: run }: Setups): Record<string, number> => ({
-  'baseline-over-max': stretchesAbove(metrics.totals(run), MAX_RATE).filter((length) => length >= PERIOD_S).length,
+  'baseline-over-max': rangesAbove(metrics.totals(run), MAX_RATE).filter((length) => length >= PERIOD_S).length,
   'baseline-peak': Math.max(...metrics.totals(run)),
 })
 
@@ -98,7 +98,8 @@ function scenario2(setups: Setups): Record<string, number> {
 
 function scenario3(setups: Setups): Record<string, number> {
   const { priority, psharing, psfa } = setups
-  const [job1, job4] = [0, 3]
+  const job1 = 0
+  const job4 = 3
   const { demand } = priority.jobs[job4]!
   const owed = metrics.servedFrom(psharing, job4, 42)
   return {

@@ -1,4 +1,4 @@
-/** V-D: what a control cycle and a stage cost on this machine. The only part that a clock has a say in. */
+/** V-D: cost of a control cycle and of a stage on this machine. The only PADLL experiment that depends on a clock. */
 import { median } from '../../base/statistics.ts'
 import { invariant } from '../../base/result.ts'
 import { NS_PER_S } from '../../base/units.ts'
@@ -11,9 +11,9 @@ import type { ScenarioJob } from './scenarios.ts'
 
 const SCENE = 'V-D'
 const LOCALS = [1, 40, 1000] as const
-/** What the paper prints at these; us. */
+/** Values that the paper prints for these; us. */
 const PAPER_US: Readonly<Record<number, number>> = { 1: 162, 40: 664, 1000: 11_110 }
-/** Cycles until the code is compiled: more where each does less. */
+/** Cycles until the code is compiled: more if each does less. */
 const warmUp = (locals: number): number => 20 + Math.ceil(2000 / locals)
 const CYCLES = 31
 const STAGES_A_JOB = 4
@@ -27,8 +27,8 @@ export const cost: Experiment<number> = {
   title: 'Cost of a control cycle and of a stage',
   setup: [
     'One process of this machine, compiled code warm, medians. Control cycle under PSFA: collect, compute and enforce over 1, 40 ' +
-      'and 1,000 local controllers with a stage each, four of them a job; messages are calls, so that sockets are not part of it.',
-    'Stage: open calls on one channel that does not throttle, one after the other. `npm run bench` times both at more sizes.',
+      'and 1,000 local controllers with a stage each, four per job; messages are calls, so that sockets are not part of it.',
+    'Stage: open calls in sequence on one channel that does not throttle. `npm run bench` times both at more sizes.',
   ],
   expectations: claimsOf(SCENE),
   published,
@@ -47,7 +47,10 @@ export const cost: Experiment<number> = {
   },
   figures: (runs) => [
     {
-      ...{ kind: 'bars', id: 'fig10', title: 'Control cycle by local controllers', unit: '\u00b5s' },
+      kind: 'bars',
+      id: 'fig10',
+      title: 'Control cycle by local controllers',
+      unit: '\u00b5s',
       series: ['the paper’s cluster', 'this machine, in process'],
       groups: LOCALS.map((locals) => ({
         name: String(locals),
@@ -78,7 +81,7 @@ function cycleUs(locals: number, seed: number, { now }: Host): number {
   const unmeasured = warmUp(locals)
   for (let cycle = 1; cycle <= unmeasured + CYCLES; cycle++) {
     const nowNs = cycle * NS_PER_S
-    // What renews leases and the like goes first: it is not part of a cycle.
+    // Lease renewals and the like run first: they are not part of a cycle.
     hierarchy.cycle(nowNs - 1)
     // Usage changes from cycle to cycle, so that there is something to enforce.
     for (const stage of stages)
@@ -91,7 +94,8 @@ function cycleUs(locals: number, seed: number, { now }: Host): number {
   return median(costs)
 }
 
-const [CALLS, MEASUREMENTS] = [200_000, 7]
+const CALLS = 200_000
+const MEASUREMENTS = 7
 
 function callsPerSecond({ now }: Host): number {
   const stage = stageOf('job', 0, 0)
@@ -112,7 +116,7 @@ function callsPerSecond({ now }: Host): number {
   const loop = (fromNs: number): void => {
     for (let i = 0; i < CALLS; i++) stage.submit(request, fromNs + i * 100)
   }
-  // Twice, so that what is measured is compiled.
+  // Twice, so that the measured code is compiled.
   loop(0)
   loop(CALLS * 100)
   const rates = Array.from({ length: MEASUREMENTS }, (_, i) => {

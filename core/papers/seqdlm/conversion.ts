@@ -1,4 +1,4 @@
-/** V-B, Fig. 19: lock conversion. One client that writes and reads in turn, and writes that span two stripes. */
+/** V-B, Fig. 19: lock conversion. One client that alternates writes and reads, and writes that span two stripes. */
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
 import type { LockMode } from '../../seqdlm/modes.ts'
 import { Cluster } from '../../seqdlm/model/cluster.ts'
@@ -16,7 +16,7 @@ const UPGRADES = [
   { name: 'NBW', policy: NO_CONVERSION, mode: 'NBW' },
 ] as const
 
-/** Writes a block and reads it back, over and over. */
+/** Writes a block and reads it back, repeatedly. */
 function writeAndRead(policy: DlmPolicy, mode: LockMode, seed: number): WriteRun {
   const bytes = 64 * KB
   const file = { base: 0, stripes: 1, stripeSize: MB }
@@ -34,7 +34,7 @@ function writeAndRead(policy: DlmPolicy, mode: LockMode, seed: number): WriteRun
 
 const fig19a = experimentOf<WriteRun>({
   name: 'fig19a',
-  title: 'Lock upgrading: one client writes and reads in turn',
+  title: 'Lock upgrading: one client alternates writes and reads',
   setup: ['One client, one stripe, 1,000 pairs of a write and a read of 64 KB. Reads take PR, writes PW or NBW.'],
   variants: UPGRADES.map(({ name, policy, mode }) =>
     variant('pairs', name, (seed) => writeAndRead(policy, mode, seed)),
@@ -45,7 +45,11 @@ const fig19a = experimentOf<WriteRun>({
   }),
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig19a', title: 'Throughput', unit: 'kop/s', series: ['throughput'] },
+      kind: 'bars',
+      id: 'fig19a',
+      title: 'Throughput',
+      unit: 'kop/s',
+      series: ['throughput'],
       groups: UPGRADES.map(({ name }) => ({ name, values: [throughput(run(name)) / 1000] })),
     },
   ],
@@ -64,7 +68,10 @@ const SIZES = [64 * KB, 256 * KB, MB]
 function spanning(policy: DlmPolicy, mode: LockMode, bytes: number, seed: number): WriteRun {
   const cluster = new Cluster({ policy, clients: CLIENTS, servers: 2, pages: 'hot', seed })
   return independent(cluster, {
-    ...{ file: { base: 0, stripes: 2, stripeSize: MB }, writes: WRITES, bytes, options: { mode, whole: true } },
+    file: { base: 0, stripes: 2, stripeSize: MB },
+    writes: WRITES,
+    bytes,
+    options: { mode, whole: true },
     offsetOf: (writer, write) => (write * CLIENTS + writer) * 2 * MB + MB - bytes / 2,
   })
 }
@@ -88,7 +95,11 @@ const fig19b = experimentOf<WriteRun>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig19b', title: 'Throughput', unit: 'kop/s', series: DOWNGRADES.map(({ name }) => name) },
+      kind: 'bars',
+      id: 'fig19b',
+      title: 'Throughput',
+      unit: 'kop/s',
+      series: DOWNGRADES.map(({ name }) => name),
       groups: SIZES.map((bytes) => ({
         name: sizeName(bytes),
         values: DOWNGRADES.map(({ name }) => throughput(run(`${name} ${sizeName(bytes)}`)) / 1000),

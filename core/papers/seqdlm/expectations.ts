@@ -1,4 +1,4 @@
-/** The SeqDLM claims, typed. What was published stands in the file, beside the bound that a reproduction must keep. */
+/** Typed SeqDLM claims. Published values are in the file, next to the bound that a reproduction must satisfy. */
 import { invariant } from '../../base/result.ts'
 import file from '../expectations/seqdlm.json' with { type: 'json' }
 import { expectationsOf, type Expectation } from '../expectation.ts'
@@ -12,14 +12,16 @@ const PUBLISHED = new Map(
   ),
 )
 
-/** One variant of a benchmark, by the key that an experiment asks for it with. */
+/** One variant of a benchmark, by the key that experiments use for it. */
 export interface Variant<R> extends Part<R> {
   readonly key: string
 }
 
-/** @param group  the benchmark, for example `strided`; parts of one group and key are the same run. */
+/** @param group  the benchmark, for example `strided`; parts with the same group and key are the same run. */
 export const variant = <R>(group: string, key: string, run: (seed: number) => R): Variant<R> => ({
-  ...{ id: `seqdlm/${group}/${key}`, key, run },
+  id: `seqdlm/${group}/${key}`,
+  key,
+  run,
 })
 
 interface Described<R> {
@@ -28,7 +30,7 @@ interface Described<R> {
   readonly title: string
   readonly setup: readonly string[]
   readonly variants: readonly Variant<R>[]
-  /** Values by the claim's name within the experiment. */
+  /** Returns values by the claim's name within the experiment. */
   measure(run: (key: string) => R): Readonly<Record<string, number>>
   figures(run: (key: string) => R): Figure[]
 }
@@ -45,7 +47,11 @@ export function experimentOf<R>(described: Described<R>): Experiment<R> {
       return run
     }
   return {
-    ...{ id, system: 'seqdlm', title, setup, parts: variants },
+    id,
+    system: 'seqdlm',
+    title,
+    setup,
+    parts: variants,
     expectations: expectationsOf(file, name),
     published: (claim: Expectation) => PUBLISHED.get(claim.id) ?? { value: null },
     measure: (runs) =>
@@ -54,13 +60,13 @@ export function experimentOf<R>(described: Described<R>): Experiment<R> {
   }
 }
 
-/** Least of a list's steps from one value to the next, as a ratio: above 1 where it rises throughout. */
+/** Least ratio of consecutive values: above 1 if the list rises throughout. */
 export const leastRise = (values: readonly number[]): number =>
   Math.min(...values.slice(1).map((value, i) => value / (values[i] as number)))
 
 /** The same for a list that falls throughout. */
 export const leastFall = (values: readonly number[]): number => leastRise(values.map((value) => 1 / value))
 
-/** As the papers name sizes: `64 KB`. */
+/** Sizes in the papers' notation: `64 KB`. */
 export const sizeName = (bytes: number): string =>
   bytes % 1024 !== 0 ? `${bytes} B` : bytes < 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / 1024 / 1024} MB`

@@ -1,6 +1,7 @@
 /**
- * What the Fig. 20 experiment costs at full size: SeqDLM segmented, SeqDLM strided and DLM-basic strided at one write size, 16
- * clients with the paper's 2 GB each; beside as many events of the bare kernel as the three runs have together.
+ * Cost of the Fig. 20 experiment at full size: SeqDLM segmented, SeqDLM strided and DLM-basic strided at one write
+ * size, 16 clients with the paper's 2 GB each; for comparison as many events of the bare kernel as the three runs have
+ * together.
  */
 import type { Bench } from '../../../bench/measure.ts'
 import { DLM_BASIC, SEQDLM } from '../../seqdlm/policy.ts'
@@ -15,7 +16,7 @@ const RUNS: readonly Pick<Ior, 'policy' | 'pattern'>[] = [
   { policy: SEQDLM, pattern: 'strided' },
   { policy: DLM_BASIC, pattern: 'strided' },
 ]
-/** Events of the three runs at 64 KB, and events pending: an operation or message for each client, about. */
+/** Events of the three runs at 64 KB, and pending events: about one operation or message per client. */
 const EVENTS = 4_220_000
 const PENDING = 64
 
@@ -39,9 +40,13 @@ function bareKernel(now: Clock): number {
 }
 
 export const benches: readonly Bench[] = [64, 1024].map((kb) => ({
-  ...{ id: `seqdlm.fig20.${kb}-KB`, unit: 's', run: (now: Clock) => fig20(kb * KB, now) },
+  id: `seqdlm.fig20.${kb}-KB`,
+  unit: 's',
+  run: (now: Clock) => fig20(kb * KB, now),
   ...(kb === 64 ? { baseline: bareKernel, beside: 'as many events of the bare kernel that do nothing' } : {}),
-  ...{ note: 'three runs at full size, 16 clients with 2 GB each', must: { most: 5 }, runs: 5 },
+  note: 'three runs at full size, 16 clients with 2 GB each',
+  must: { most: 5 },
+  runs: 5,
   limit:
     'Every write is an extent that stays in memory until its server has it: they are made, read back and collected.',
 }))

@@ -17,12 +17,12 @@ const ior = (policy: DlmPolicy, pattern: Ior['pattern'], bytes: number): Variant
   variant('ior-1', keyOf(policy, pattern, bytes), (seed) =>
     runIor({ policy, pattern, clients: CLIENTS, stripes: 1, bytes, scale: SCALE }, seed),
   )
-const SETUP = '16 clients, one stripe; what an application sees is the PIO time, after that everything is flushed.'
+const SETUP = '16 clients, one stripe; applications see the PIO time, after it everything is flushed.'
 
 const table3 = experimentOf<WriteRun>({
   name: 'table3',
   title: 'IOR segmented: no contention',
-  setup: [`${SETUP} Writes of 64 KB.`, '256 MB a client instead of 2 GB; times are multiplied by 8.'],
+  setup: [`${SETUP} Writes of 64 KB.`, '256 MB per client instead of 2 GB; times are multiplied by 8.'],
   variants: POLICIES.map((policy) => ior(policy, 'segmented', 64 * KB)),
   measure(run) {
     const runs = POLICIES.map((policy) => [policy.name, run(keyOf(policy, 'segmented', 64 * KB))] as const)
@@ -35,7 +35,11 @@ const table3 = experimentOf<WriteRun>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'table3', title: 'Bandwidth', unit: 'GB/s', series: ['bandwidth'] },
+      kind: 'bars',
+      id: 'table3',
+      title: 'Bandwidth',
+      unit: 'GB/s',
+      series: ['bandwidth'],
       groups: POLICIES.map((policy) => ({
         name: policy.name,
         values: [bandwidth(run(keyOf(policy, 'segmented', 64 * KB)))],
@@ -49,7 +53,7 @@ const fig20 = experimentOf<WriteRun>({
   title: 'IOR strided on one stripe: high contention',
   setup: [
     SETUP,
-    '256 MB a client instead of 2 GB, and dirty thresholds an eighth of theirs. Clients drift apart as the run goes on and ' +
+    '256 MB per client instead of 2 GB, and dirty thresholds of an eighth. Clients drift apart as the run goes on and ' +
       'reuse their locks more: at full size SeqDLM reaches 0.91, 0.88 and 0.92 of segmented at 64 KB, 256 KB and 1 MB, ' +
       'and 17.8, 16.9 and 16.7 times DLM-basic.',
   ],
@@ -90,7 +94,7 @@ const fig20 = experimentOf<WriteRun>({
   },
 })
 
-/** Fig. 5: what flushing costs is taken away bit by bit. */
+/** Fig. 5: the cost of flushing is removed step by step. */
 const FLUSHING: readonly { readonly name: string; readonly costs: Costs }[] = [
   { name: 'flushing', costs: COSTS },
   { name: 'no device', costs: { ...COSTS, deviceMBps: 1e9, extentUs: 0, unalignedUs: 0 } },
@@ -106,7 +110,7 @@ const fig4 = experimentOf<WriteRun>({
   name: 'fig4',
   title: 'Traditional locks: patterns, and strided with cheaper flushing',
   setup: [
-    '16 clients, DLM-basic, writes of 1 MB, 64 MB a client, one server. The paper shows Lustre; here it is ccPFS with DLM-basic.',
+    '16 clients, DLM-basic, writes of 1 MB, 64 MB per client, one server. The paper shows Lustre; here it is ccPFS with DLM-basic.',
   ],
   variants: [
     basic('N-N', 'own files', COSTS),
@@ -122,14 +126,22 @@ const fig4 = experimentOf<WriteRun>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig4', title: 'Bandwidth', unit: 'GB/s', series: ['bandwidth'] },
+      kind: 'bars',
+      id: 'fig4',
+      title: 'Bandwidth',
+      unit: 'GB/s',
+      series: ['bandwidth'],
       groups: ['N-N', 'N-1 segmented', 'flushing'].map((name) => ({
         name: name === 'flushing' ? 'N-1 strided' : name,
         values: [bandwidth(run(name))],
       })),
     },
     {
-      ...{ kind: 'bars', id: 'fig5', title: 'N-1 strided', unit: 'GB/s', series: ['bandwidth'] },
+      kind: 'bars',
+      id: 'fig5',
+      title: 'N-1 strided',
+      unit: 'GB/s',
+      series: ['bandwidth'],
       groups: FLUSHING.map(({ name }) => ({ name, values: [bandwidth(run(name))] })),
     },
   ],

@@ -1,6 +1,6 @@
 /**
- * V-B, Fig. 17 and 18: what early grant and early revocation do on one lock resource. 16 clients write to one stripe, each
- * write under a lock on [0, EOF].
+ * V-B, Fig. 17 and 18: effect of early grant and early revocation on one lock resource. 16 clients write to one stripe,
+ * each write under a lock on [0, EOF].
  */
 import type { LockEvent } from '../../seqdlm/lock-events.ts'
 import { SEQDLM, type DlmPolicy } from '../../seqdlm/policy.ts'
@@ -11,7 +11,7 @@ import { independent, inTurns, strided, throughput, type WriteRun } from './writ
 
 const KB = 1024
 const CLIENTS = 16
-/** Of 4,000: rates are steady after a few rounds. */
+/** Instead of 4,000: rates are steady after a few rounds. */
 const WRITES = 150
 const FILE = { base: 0, stripes: 1, stripeSize: 2 ** 50 }
 export const WITHOUT_ER: DlmPolicy = { ...SEQDLM, name: 'SeqDLM without ER', earlyRevocation: false }
@@ -20,7 +20,11 @@ const SHORT =
   'it) at 64 KB, 33.0 and 41.0 at 1 MB; the shares of Fig. 17 are the same to 0.1 %.'
 
 const writersOf = (bytes: number, mode: LockMode) => ({
-  ...{ file: FILE, writes: WRITES, bytes, offsetOf: strided(CLIENTS, bytes), options: { mode, whole: true } },
+  file: FILE,
+  writes: WRITES,
+  bytes,
+  offsetOf: strided(CLIENTS, bytes),
+  options: { mode, whole: true },
 })
 
 interface Breakdown extends WriteRun {
@@ -29,7 +33,7 @@ interface Breakdown extends WriteRun {
   readonly cancelS: number
 }
 
-/** Adds up how long locks are asked back for, and how long their cancels take. */
+/** Sums the durations of revocations and cancels. */
 function stopwatch(): { observe: (event: LockEvent) => void; revocationNs: number; cancelNs: number } {
   const since = new Map<number, number>()
   const watch = { observe, revocationNs: 0, cancelNs: 0 }
@@ -59,7 +63,7 @@ const cancelShare = (run: Breakdown): number => (100 * run.cancelS) / lockingS(r
 
 const fig17 = experimentOf<Breakdown>({
   name: 'fig17',
-  title: 'Sequential conflicting writes under PW: where the time goes',
+  title: 'Sequential conflicting writes under PW: time breakdown',
   setup: [
     '16 clients write in turns to a file of one stripe (Fig. 16a), each write under a PW lock on [0, EOF].',
     SHORT,
@@ -67,7 +71,8 @@ const fig17 = experimentOf<Breakdown>({
   variants: SIZES_17.map((bytes) => variant('turns', sizeName(bytes), (seed) => breakdown(bytes, seed))),
   measure(run) {
     const runs = SIZES_17.map((bytes) => run(sizeName(bytes)))
-    const [first, last] = [runs[0]!, runs.at(-1)!]
+    const first = runs[0]!
+    const last = runs.at(-1)!
     return {
       ...Object.fromEntries(SIZES_17.map((x, i) => [`lockpct.${x}`, (100 * lockingS(runs[i]!)) / runs[i]!.pioS])),
       'cancelpct.16K': cancelShare(first),
@@ -77,7 +82,10 @@ const fig17 = experimentOf<Breakdown>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig17', title: 'Time of one write', unit: 'µs' },
+      kind: 'bars',
+      id: 'fig17',
+      title: 'Time of one write',
+      unit: 'µs',
       series: ['revocation', 'cancel', 'other'],
       groups: SIZES_17.map((bytes) => {
         const r = run(sizeName(bytes))
@@ -106,14 +114,17 @@ const parallel = SIZES_18.flatMap((bytes) =>
   ),
 )
 const SETUP_18 = [
-  '16 clients write on their own (Fig. 16b), each write under a lock on [0, EOF]. ER: early revocation.',
+  '16 clients write independently (Fig. 16b), each write under a lock on [0, EOF]. ER: early revocation.',
   SHORT,
 ]
 type Look18 = (key: string) => WriteRun
 const of18 = (run: Look18, name: Setup18, bytes: number): WriteRun => run(`${name} ${sizeName(bytes)}`)
 
 const fig18a = experimentOf<WriteRun>({
-  ...{ name: 'fig18a', title: 'Parallel conflicting writes: throughput', setup: SETUP_18, variants: parallel },
+  name: 'fig18a',
+  title: 'Parallel conflicting writes: throughput',
+  setup: SETUP_18,
+  variants: parallel,
   measure(run) {
     const over = (name: Setup18, bytes: number): number =>
       throughput(of18(run, name, bytes)) / throughput(of18(run, 'PW', bytes))
@@ -127,7 +138,11 @@ const fig18a = experimentOf<WriteRun>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig18a', title: 'Throughput', unit: 'kop/s', series: SETUPS.map(({ name }) => name) },
+      kind: 'bars',
+      id: 'fig18a',
+      title: 'Throughput',
+      unit: 'kop/s',
+      series: SETUPS.map(({ name }) => name),
       groups: SIZES_18.map((bytes) => ({
         name: sizeName(bytes),
         values: SETUPS.map(({ name }) => throughput(of18(run, name, bytes)) / 1000),
@@ -137,10 +152,15 @@ const fig18a = experimentOf<WriteRun>({
 })
 
 const fig18b = experimentOf<WriteRun>({
-  ...{ name: 'fig18b', title: 'Parallel conflicting writes: waiting for locks', setup: SETUP_18, variants: parallel },
+  name: 'fig18b',
+  title: 'Parallel conflicting writes: waiting for locks',
+  setup: SETUP_18,
+  variants: parallel,
   measure(run) {
     const shares = (name: Setup18): number[] => SIZES_18.map((bytes) => of18(run, name, bytes).lockingShare)
-    const [pw, without, er] = [shares('PW'), shares('NBW-ER'), shares('NBW+ER')]
+    const pw = shares('PW')
+    const without = shares('NBW-ER')
+    const er = shares('NBW+ER')
     return {
       trend: Math.min(leastFall(without), leastFall(er)),
       order: Math.min(...SIZES_18.flatMap((_, i) => [pw[i]! / without[i]!, without[i]! / er[i]!])),
@@ -148,7 +168,10 @@ const fig18b = experimentOf<WriteRun>({
   },
   figures: (run) => [
     {
-      ...{ kind: 'bars', id: 'fig18b', title: 'Part of the IO time that client 0 waits for locks', unit: 'part' },
+      kind: 'bars',
+      id: 'fig18b',
+      title: 'Part of the IO time of client 0 spent waiting for locks',
+      unit: 'part',
       series: SETUPS.map(({ name }) => name),
       groups: SIZES_18.map((bytes) => ({
         name: sizeName(bytes),

@@ -6,9 +6,12 @@ import { experimentOf, leastFall, variant } from './expectations.ts'
 import { MIB, scaledLimits } from './ior.ts'
 import { bandwidth, timed, type WriteRun } from './writers.ts'
 
-const [COLUMNS, ROWS] = [8, 12]
-const [PIXELS, OVERLAP, PIXEL_BYTES] = [20_480, 100, 4]
-/** Tiles are this many times less high, and so is their overlap: as many rows on a stripe, from 4 stripes on. */
+const COLUMNS = 8
+const ROWS = 12
+const PIXELS = 20_480
+const OVERLAP = 100
+const PIXEL_BYTES = 4
+/** Factor by which tiles and their overlap are lower: the same number of rows on a stripe, from 4 stripes on. */
 const scaleOf = (stripes: number): number => (stripes <= 4 ? 64 : 256 / stripes)
 const STRIPES = [1, 2, 4, 8, 16]
 const POLICIES: readonly DlmPolicy[] = [SEQDLM, DLM_DATATYPE]
@@ -19,7 +22,8 @@ const BLOCK_BYTES = PIXELS * PIXEL_BYTES
 function tile(writer: number, scale: number): Extent[] {
   const overlapRows = Math.round(OVERLAP / scale)
   const height = PIXELS / scale
-  const [column, row] = [writer % COLUMNS, Math.floor(writer / COLUMNS)]
+  const column = writer % COLUMNS
+  const row = Math.floor(writer / COLUMNS)
   const left = column * (PIXELS - OVERLAP) * PIXEL_BYTES
   return Array.from({ length: height }, (_, line) => {
     const start = (row * (height - overlapRows) + line) * LINE_BYTES + left
@@ -49,8 +53,8 @@ const fig23 = experimentOf<WriteRun>({
   title: 'Tile-IO: atomic writes of many blocks',
   setup: [
     '8 x 12 tiles of 20,480 x 20,480 pixels of 4 bytes, overlapping by 100 pixels; each of 96 clients writes its tile in one ' +
-      'atomic write. SeqDLM locks from the first to the last byte on each stripe, DLM-datatype the very blocks.',
-    'Tiles are 64 times less high up to 4 stripes, 32 times at 8 and 16 times at 16. At full size the gain on 16 stripes is 4.6.',
+      'atomic write. SeqDLM locks from the first to the last byte on each stripe, DLM-datatype the exact blocks.',
+    'Tiles are 64 times lower up to 4 stripes, 32 times at 8 and 16 times at 16. At full size the gain on 16 stripes is 4.6.',
   ],
   variants: STRIPES.flatMap((stripes) =>
     POLICIES.map((policy) => variant('tile', keyOf(policy, stripes), (seed) => run(policy, stripes, seed))),

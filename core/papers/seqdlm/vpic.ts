@@ -11,10 +11,10 @@ const PROCESSES = 16
 const THREADS = 8
 const SERVERS = 16
 const FULL_BYTES = 256 * MIB
-/** Writes of each process instead of 1,024 and 256; dirty thresholds are as much smaller as the file. */
+/** Writes of each process instead of 1,024 and 256; dirty thresholds are scaled like the file. */
 const WRITES = 4
 const scaleOf = (bytes: number): number => FULL_BYTES / bytes / WRITES
-/** Of the HDF5 file: data do not lie on page bounds. */
+/** Size of the HDF5 header: data are not page-aligned. */
 const HEADER_BYTES = 2048
 const STRIPES = [1, 4, 16]
 const SIZES = [
@@ -32,7 +32,7 @@ function run(policy: DlmPolicy, stripes: number, bytes: number, seed: number): W
     const daemon = new Daemon(cluster, bytes)
     let left = PROCESSES
     for (let p = 0; p < PROCESSES; p++) {
-      // Ranks go round the nodes, as MPICH places them where a host has no count.
+      // Ranks are placed round robin over the nodes, as MPICH does without counts.
       const rank = p * NODES + node
       let write = 0
       const next = (): void => {
@@ -50,7 +50,7 @@ function run(policy: DlmPolicy, stripes: number, bytes: number, seed: number): W
 
 type Forwarded = (done: () => void) => void
 
-/** The IO-forwarding daemon of one node: eight threads, and a copy of everything from the processes. */
+/** IO-forwarding daemon of one node: eight threads, and a copy of everything from the processes. */
 class Daemon {
   readonly #cluster: Cluster
   readonly #bytes: number
@@ -94,21 +94,28 @@ const variants = SIZES.flatMap(({ name, bytes }) =>
   ),
 )
 const setup = [
-  '1,280 processes on 80 nodes, 16 servers; each process writes 8 variables of an iteration one after the other, every ' +
+  '1,280 processes on 80 nodes, 16 servers; each process writes 8 variables of an iteration in sequence, every ' +
     'variable contiguous in the file. The processes of a node go through a daemon with 8 threads.',
-  'Each process writes 4 times instead of 1,024 (256 KB) or 256 times (1 MB), and the dirty thresholds are as much smaller. ' +
-    'Ranks go round the nodes; the header of the file puts data off page bounds.',
+  'Each process writes 4 times instead of 1,024 (256 KB) or 256 times (1 MB), and the dirty thresholds are scaled likewise. ' +
+    'Ranks are placed round robin over the nodes; the header of the file makes data unaligned.',
 ]
 type Look = (key: string) => WriteRun
 
 const fig24 = experimentOf<WriteRun>({
-  ...{ name: 'fig24', title: 'VPIC-IO: bandwidth', setup, variants },
+  name: 'fig24',
+  title: 'VPIC-IO: bandwidth',
+  setup,
+  variants,
   measure(look: Look) {
     const ratios = (size: string): number[] =>
       STRIPES.map((s) => bandwidth(look(keyOf(SEQDLM, size, s))) / bandwidth(look(keyOf(DLM_LUSTRE, size, s))))
-    const [small, large] = [ratios('256K'), ratios('1M')]
+    const small = ratios('256K')
+    const large = ratios('1M')
     return {
-      ...{ '256K.1': small[0]!, '256K.16': small[2]!, '1M.1': large[0]!, '1M.16': large[2]! },
+      '256K.1': small[0]!,
+      '256K.16': small[2]!,
+      '1M.1': large[0]!,
+      '1M.16': large[2]!,
       trend: Math.min(leastFall(small), leastFall(large), ...small, ...large),
       'size.1stripe': large[0]! / small[0]!,
     }
@@ -117,7 +124,10 @@ const fig24 = experimentOf<WriteRun>({
 })
 
 const fig25 = experimentOf<WriteRun>({
-  ...{ name: 'fig25', title: 'VPIC-IO: total time', setup, variants },
+  name: 'fig25',
+  title: 'VPIC-IO: total time',
+  setup,
+  variants,
   measure: (look) => ({
     total: Math.max(
       ...SIZES.flatMap(({ name }) =>
@@ -133,7 +143,10 @@ const fig25 = experimentOf<WriteRun>({
 
 const barsOf = (id: string, unit: string, look: Look, value: (run: WriteRun, bytes: number) => number) =>
   SIZES.map(({ name, bytes }) => ({
-    ...{ kind: 'bars' as const, id: `${id}.${name}`, title: `Writes of ${name}B, by stripes`, unit },
+    kind: 'bars' as const,
+    id: `${id}.${name}`,
+    title: `Writes of ${name}B, by stripes`,
+    unit,
     series: POLICIES.map((policy) => policy.name),
     groups: STRIPES.map((s) => ({
       name: String(s),

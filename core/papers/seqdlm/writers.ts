@@ -1,36 +1,36 @@
-/** Processes that write to one file: the loops of the paper's benchmarks, and the times they measure. */
+/** Processes that write to one file: the loops of the paper's benchmarks, and their timings. */
 import { invariant } from '../../base/result.ts'
 import type { FileLayout } from '../../seqdlm/layout.ts'
 import type { OperationOptions } from '../../seqdlm/operation.ts'
 import { US, type Cluster } from '../../seqdlm/model/cluster.ts'
 
 export interface WriteRun {
-  /** Writes, all processes together. */
+  /** Writes of all processes together. */
   readonly writes: number
   readonly bytes: number
-  /** Until the last write returned, s. */
+  /** Time until the last write returned, s. */
   readonly pioS: number
-  /** Until everything was on the servers, s. */
+  /** Time until everything was on the servers, s. */
   readonly totalS: number
-  /** Part of the PIO time of client 0 that it waited for locks. */
+  /** Part of client 0's PIO time spent waiting for locks. */
   readonly lockingShare: number
 }
 
-/** One write of `bytes` bytes at an offset. */
+/** Offset of one write of `bytes` bytes. */
 export type OffsetOf = (writer: number, write: number) => number
 
 export interface Writers {
   readonly file: FileLayout
-  /** A file for each writer instead. */
+  /** Alternative: one file per writer. */
   readonly fileOf?: (writer: number) => FileLayout
-  /** Of each writer. */
+  /** Writes of each writer. */
   readonly writes: number
   readonly bytes: number
   readonly offsetOf: OffsetOf
   readonly options?: OperationOptions
 }
 
-/** Every client writes on its own, as fast as it can; then everything is flushed. */
+/** Every client writes independently at full speed; then everything is flushed. */
 export function independent(cluster: Cluster, writers: Writers): WriteRun {
   const { clients } = cluster
   const { file: shared, writes, bytes, offsetOf, options = {} } = writers
@@ -47,7 +47,7 @@ export function independent(cluster: Cluster, writers: Writers): WriteRun {
   })
 }
 
-/** Clients take turns, round robin; the turn is passed on with a message. */
+/** Clients write round robin; a message passes the turn on. */
 export function inTurns(cluster: Cluster, { file, writes, bytes, offsetOf, options = {} }: Writers): WriteRun {
   const { clients, costs } = cluster
   const all = clients.length * writes
@@ -106,7 +106,7 @@ export function timed(
   return { writes, bytes, pioS: seconds(pioAt), totalS: seconds(totalAt), lockingShare: locking }
 }
 
-/** Whole GB/s (10^9) that an application sees. */
+/** Bandwidth seen by an application, GB/s (10^9). */
 export const bandwidth = ({ bytes, pioS }: WriteRun): number => bytes / pioS / 1e9
 
 export const throughput = ({ writes, pioS }: WriteRun): number => writes / pioS
@@ -117,7 +117,7 @@ export const strided =
   (writer, write) =>
     (write * writers + writer) * bytes
 
-/** N-1 segmented: each writer has a part of the file of its own. */
+/** N-1 segmented: each writer has its own part of the file. */
 export const segmented =
   (writes: number, bytes: number): OffsetOf =>
   (writer, write) =>

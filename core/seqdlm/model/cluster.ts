@@ -1,9 +1,9 @@
 /**
- * ccPFS on a cluster: its clients and servers on the event kernel, with every message and every copy charged. Extents only; no
- * bytes are carried.
+ * ccPFS on a cluster: its clients and servers on the event kernel, with every message and every copy charged. Extents
+ * only; no bytes are carried.
  *
- * Source: spec/seqdlm 16. The lock service of a server is one CPU that takes messages in order of arrival; data go over both
- * network ports, one after the other, through an IO thread of their own to a device that takes them in order.
+ * Source: spec/seqdlm 16. The lock service of a server is one CPU that takes messages in order of arrival; data go over
+ * both network ports, one after the other, through a dedicated IO thread to a device that takes them in order.
  */
 import { randomStream, type RandomStream } from '../../base/random.ts'
 import { Simulation } from '../../sim/simulation.ts'
@@ -26,27 +26,27 @@ export interface ClusterOptions {
   readonly clients: number
   readonly servers: number
   readonly seed: number
-  /** The simulation that it is a part of; one of its own unless given. */
+  /** Simulation to use; default: a new one. */
   readonly sim?: Simulation | undefined
   readonly costs?: Costs | undefined
-  /** Whether writers fill pages that are in the caches, or fresh ones. */
+  /** Pages that writers fill: those in the caches, or fresh ones. */
   readonly pages: 'hot' | 'cold'
   readonly limits?: Partial<ClientLimits> | undefined
   /** Entries of a server's extent cache above which cleaning starts. */
   readonly threshold?: number | undefined
-  /** Told every step of every lock. */
+  /** Receives every step of every lock. */
   readonly observe?: TraceFeed['observe'] | undefined
-  /** Told of every message when it leaves, and when its receiver takes it in (a lock server's CPU included). */
+  /** Receives every message when it is sent, and when its receiver processes it (including a lock server's CPU). */
   readonly messages?: Pick<TraceFeed, 'sent' | 'arrived'> | undefined
 }
 
 export class Cluster {
   readonly sim: Simulation
   readonly costs: Costs
-  /** A client that was evicted gives its place to the one that it connects as next. */
+  /** An evicted client is replaced by a new one for its next connection. */
   readonly clients: CcpfsClient[] = []
   readonly servers: ServerNode[] = []
-  /** Time between the end of staging and the locks, of every client, ns. */
+  /** Time of every client between the end of staging and the locks, ns. */
   readonly lockingNs: Float64Array
   readonly #options: ClusterOptions
   readonly #random: RandomStream
@@ -55,9 +55,9 @@ export class Cluster {
   readonly #ports: Line[]
   readonly #cpus: LockCpu[] = []
   readonly #connections: Connection[] = []
-  /** From each server to each client. */
+  /** Pipes from each server to each client. */
   readonly #down: Pipe<ToClient>[][] = []
-  /** Whose message a server is taking in. */
+  /** Connection whose message a server is processing. */
   #serving: Connection | undefined
 
   constructor(options: ClusterOptions) {
@@ -74,30 +74,32 @@ export class Cluster {
     for (let c = 0; c < clients; c++) this.#connect(c)
   }
 
-  /** A cost in ns with its variation. */
+  /** Returns a cost in ns with its variation. */
   vary(us: number): number {
     const { jitter } = this.costs
     return us * US * (1 + jitter * (2 * this.#random.uniform() - 1))
   }
 
-  /** Goes on after a time. */
+  /** Continues after a delay. */
   wait(us: number, then: () => void): void {
     this.sim.after(this.vary(us), then)
   }
 
-  /** An instant within the start skew, ns. */
+  /** Returns a time within the start skew, ns. */
   skew(): number {
     return Math.ceil(this.#random.uniform() * this.costs.skewUs * US)
   }
 
-  /** A client takes nothing in any more, revocations among it; or does again, and hears what it missed. */
+  /**
+   * Stops or resumes a client's processing of messages, including revocations; on resuming it processes what it missed.
+   */
   silence(client: ClientId, isSilent: boolean): void {
     const connection = this.#connections[client]
     if (isSilent) connection?.silence()
     else connection?.listen()
   }
 
-  /** Drops a client on every server. It connects anew with empty caches; what its operations wait for never comes. */
+  /** Drops a client on every server. It reconnects with empty caches; its operations never complete. */
   evict(client: ClientId): void {
     const old = this.#connections[client]
     if (old === undefined) return
@@ -114,7 +116,10 @@ export class Cluster {
     const up = this.#cpus.map((cpu) => new Pipe<ToServer>(sim, (message) => cpu.take(connection, message)))
     this.#down[c] = this.#cpus.map((_, s) => new Pipe<ToClient>(sim, (message) => this.#hear(connection, s, message)))
     this.clients[c] = new CcpfsClient({
-      ...{ policy, limits, content: false, serverOf: (resource) => resource % servers },
+      policy,
+      limits,
+      content: false,
+      serverOf: (resource) => resource % servers,
       send: (s, message) => {
         if (!isOrdered(message)) {
           this.#dataUp(connection, s, message)
@@ -141,14 +146,12 @@ export class Cluster {
     })
     this.#cpus.push(cpu)
     this.servers[s] = new ServerNode({
-      ...{
-        policy,
-        observe: observe && ((event) => observe(s, event)),
-        threshold,
-        now: () => sim.now,
-        device: this.#device(),
-        defer: (task) => sim.after(10 * US, task),
-      },
+      policy,
+      observe: observe && ((event) => observe(s, event)),
+      threshold,
+      now: () => sim.now,
+      device: this.#device(),
+      defer: (task) => sim.after(10 * US, task),
       send: (c, message) => {
         const to = this.#connections[c] as Connection
         if (!isOrdered(message)) {
@@ -170,7 +173,7 @@ export class Cluster {
     this.#serving = undefined
   }
 
-  /** A client takes an ordered message in. */
+  /** Delivers an ordered message to a client. */
   #hear(to: Connection, s: number, message: ToClient): void {
     if (!to.hears(() => this.#hear(to, s, message))) return
     this.#arrived(to, s, false)
@@ -248,7 +251,7 @@ export class Cluster {
         const reader = this.#serving
         const ns = costs.extentUs * US + deviceNs(end - start)
         sim.at(line.take(sim.now, ns), () => {
-          // A reader that was evicted meanwhile counts its reads from one again: this is none of those.
+          // A reader that was evicted meanwhile numbers its reads from one again, so this one is not its.
           if (reader === undefined || reader.isOpen) done(null)
         })
       },

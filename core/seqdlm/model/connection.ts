@@ -1,8 +1,8 @@
 /**
- * A client node as its servers know it, from when it connects until it is evicted.
+ * Connection of a client node to its servers, from connecting until eviction.
  *
- * Nothing that was sent on a connection arrives once it is gone, at either end: that is what core/seqdlm asks of a transport.
- * A client that is silent takes nothing in; what comes waits, in order.
+ * Nothing sent on a connection arrives after it is closed, at either end, as core/seqdlm requires of a transport. A
+ * silent client processes nothing; messages wait, in order.
  */
 import type { ClientId, ServerId } from '../messages.ts'
 import { Fifo } from './pipe.ts'
@@ -10,9 +10,9 @@ import { Fifo } from './pipe.ts'
 export class Connection {
   readonly client: ClientId
   isOpen = true
-  /** What came while the client was silent; undefined while it is not. */
+  /** Messages that arrived while the client was silent; undefined otherwise. */
   #unheard: (() => void)[] | undefined
-  /** Numbers of the ordered messages under way, by direction and server; for whoever traces them. */
+  /** Numbers of the ordered messages under way, by direction and server; for tracing. */
   readonly #underWay = new Map<number, Fifo<number>>()
 
   constructor(client: ClientId) {
@@ -23,7 +23,7 @@ export class Connection {
     return this.#unheard !== undefined
   }
 
-  /** Whether the client hears what comes now; if not, and it may yet, `later` is called when it listens again. */
+  /** True if the client processes messages now; if not, and it may later, `later` is called when it resumes. */
   hears(later: () => void): boolean {
     if (this.#unheard === undefined) return this.isOpen
     if (this.isOpen) this.#unheard.push(later)
@@ -34,7 +34,7 @@ export class Connection {
     this.#unheard ??= []
   }
 
-  /** Listens again, and hears what was missed. */
+  /** Resumes, and processes what was missed. */
   listen(): void {
     const missed = this.#unheard ?? []
     this.#unheard = undefined

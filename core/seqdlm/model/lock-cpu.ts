@@ -1,4 +1,4 @@
-/** The CPU of a lock service: one message after the other; what it sends costs time that the next one waits for. */
+/** CPU of a lock service: processes one message at a time; what it sends takes time that the next one waits for. */
 import type { Simulation } from '../../sim/simulation.ts'
 import type { ToServer } from '../messages.ts'
 import type { Connection } from './connection.ts'
@@ -8,7 +8,7 @@ import { Fifo } from './pipe.ts'
 export interface LockCpuHost {
   readonly sim: Simulation
   readonly costs: Costs
-  /** A cost in ns with its variation. */
+  /** Returns a cost in ns with its variation. */
   vary(us: number): number
 }
 
@@ -18,7 +18,7 @@ export class LockCpu {
   readonly #senders = new Fifo<Connection>()
   readonly #messages = new Fifo<ToServer>()
   #isBusy = false
-  /** End of what is being done now, ns. */
+  /** End of the current work, ns. */
   #doneAt = 0
 
   constructor(host: LockCpuHost, receive: (from: Connection, message: ToServer) => void) {
@@ -32,12 +32,12 @@ export class LockCpu {
     if (!this.#isBusy) this.#begin(message)
   }
 
-  /** Work that a message brings about, ns. */
+  /** Adds work caused by a message, ns. */
   spend(ns: number): void {
     this.#doneAt = this.leavesAt + ns
   }
 
-  /** When what is sent now leaves, ns. */
+  /** Departure time of a message sent now, ns. */
   get leavesAt(): number {
     return Math.max(this.#doneAt, this.#host.sim.now)
   }

@@ -1,4 +1,4 @@
-/** Things on their way from one place to another that arrive in the order in which they left. Nothing is made for each. */
+/** FIFO pipes: items arrive in the order sent. Allocates nothing per item. */
 import type { Simulation } from '../../sim/simulation.ts'
 
 export class Fifo<T> {
@@ -9,7 +9,7 @@ export class Fifo<T> {
     return this.#items.length - this.#head
   }
 
-  /** The oldest, which is there. */
+  /** Oldest item, which must exist. */
   get first(): T {
     return this.#items[this.#head] as T
   }
@@ -18,7 +18,7 @@ export class Fifo<T> {
     this.#items.push(item)
   }
 
-  /** Takes the oldest, which is there. */
+  /** Removes and returns the oldest item, which must exist. */
   shift(): T {
     const item = this.#items[this.#head++] as T
     if (this.#head === this.#items.length) {
@@ -44,7 +44,7 @@ export class Pipe<T> {
     this.#deliver = deliver
   }
 
-  /** Sends something that arrives at an instant (ns), or with what was sent before if that is later. */
+  /** Sends an item that arrives at a time (ns), or with the previous one if that is later. */
   send(at: number, item: T): void {
     this.#last = Math.max(this.#last, Math.ceil(at))
     this.#items.push(item)
@@ -52,11 +52,11 @@ export class Pipe<T> {
   }
 }
 
-/** A station that serves one after the other and whose work is known on arrival. */
+/** FIFO server whose work is known on arrival. */
 export class Line {
   #freeAt = 0
 
-  /** Takes `workNs` of work in at `now`; the instant at which it is done. */
+  /** Adds `workNs` of work at `now`; returns its completion time. */
   take(now: number, workNs: number): number {
     this.#freeAt = Math.max(this.#freeAt, now) + workNs
     return Math.ceil(this.#freeAt)

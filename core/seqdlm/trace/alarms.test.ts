@@ -9,7 +9,7 @@ import { LockTrace } from './lock-trace.ts'
 const MS = 1e6
 const SECOND = 1e9
 
-/** A lock server and clients that do what a test says. */
+/** A lock server and clients controlled by a test. */
 class Bench {
   readonly trace: LockTrace
   readonly out: { client: number; message: FromLockServer }[] = []
@@ -20,7 +20,9 @@ class Bench {
   constructor(policy: DlmPolicy = SEQDLM) {
     this.trace = new LockTrace({ policy })
     this.#server = new LockServer({
-      ...{ policy, now: () => this.at, send: (client, message) => void this.out.push({ client, message }) },
+      policy,
+      now: () => this.at,
+      send: (client, message) => void this.out.push({ client, message }),
       observe: (event) => this.trace.feed.observe(0, event),
     })
   }
@@ -29,7 +31,7 @@ class Bench {
     this.#server.receive(client, { kind: 'lock-request', resource, reqId: ++this.#reqId, range, mode })
   }
 
-  /** The lock that a client was granted last. */
+  /** The lock last granted to a client. */
   lockOf(client: number): number {
     const grant = this.out.findLast((o) => o.client === client && o.message.kind === 'lock-grant')?.message
     if (grant?.kind !== 'lock-grant') throw new Error(`client ${client} was granted nothing`)
@@ -96,7 +98,7 @@ describe('convoy', () => {
 })
 
 describe('ping-pong', () => {
-  /** Two clients take a lock from one another, `perSecond` times a second. */
+  /** Two clients take a lock from one another `perSecond` times a second. */
   const exchange = (b: Bench, perSecond: number, seconds: number, resource = 0): void => {
     if (b.at === 0) b.ask(0, 'PW', WHOLE, resource)
     for (let i = 1; i <= perSecond * seconds; i++) {
@@ -143,7 +145,7 @@ describe('ping-pong', () => {
   })
 
   it('of a convoy that is being served comes after one of a lock that two clients fight for', () => {
-    // A lock that two clients fight for, and a queue of six that changes hands twice as fast.
+    // A lock contended by two clients, and a queue of six that changes owners twice as fast.
     const both = new Bench()
     both.ask(0, 'PW', WHOLE, 5)
     for (let c = 0; c < 7; c++) both.ask(10 + c, 'PW', WHOLE, 6)
@@ -177,7 +179,7 @@ describe('eviction risk', () => {
     b.at = 63 * SECOND
     const alarm = { kind: 'eviction', resource: 0, client: 0, ageNs: 60 * SECOND, timeoutNs: 100 * SECOND }
     expect(b.alarms('eviction')).toEqual([alarm])
-    // Answered, and still held: the time runs on.
+    // Answered, and still held: the timeout continues.
     b.cancel(0)
     expect(b.alarms('eviction')).toEqual([alarm])
     b.at = 70 * SECOND

@@ -10,7 +10,7 @@ import { tell, tracedRun } from '#tests/kits/core/seqdlm/traced-run.ts'
 const SMALL = { lives: 12, livesPerResource: 7, unlisted: 100, messages: 30, buckets: 40 }
 
 describe('memory', () => {
-  it('is bounded, and what is left says the same as a trace that keeps everything', () => {
+  it('is bounded, and the rest equals a trace that keeps everything', () => {
     let compared = 0
     fc.assert(
       fc.property(
@@ -19,7 +19,8 @@ describe('memory', () => {
         fc.constantFrom(0, 0.01),
         (seed, resources, evictions) => {
           const told = tracedRun({ policy: SEQDLM, seed, clients: 4, resources, operations: 60, reach: 8, evictions })
-          const [all, small] = [new LockTrace(), new LockTrace({ limits: SMALL })]
+          const all = new LockTrace()
+          const small = new LockTrace({ limits: SMALL })
           tell(all.feed, told)
           tell(small.feed, told)
           const end = told.at(-1)!.at
@@ -28,7 +29,7 @@ describe('memory', () => {
           expect(messages).toBeLessThanOrEqual(SMALL.messages)
           expect(unlisted).toBeLessThanOrEqual(SMALL.unlisted)
           if (unlisted > 0) {
-            // Some are in use and not shown: nothing is complete.
+            // Some are in use and not listed: no time is complete.
             expect(small.keptSince).toBe(told.findLast((t) => t.what === 'event')?.at)
             return
           }
@@ -41,7 +42,7 @@ describe('memory', () => {
               ls!.map(({ behind: _, rule: _r, absorbed: _a, ...life }) => ({ ...life }))
             expect(withoutWaits(b)).toEqual(withoutWaits(a))
             expect(b!.length).toBeLessThanOrEqual(SMALL.livesPerResource)
-            // Of what was in the way only that is missing which had ended before.
+            // Only obstacles that had ended earlier are missing.
             for (const [i, life] of a!.entries()) {
               const missing = life.behind.filter((o) => !b![i]!.behind.some((p) => p.life === o.life))
               const endedNs = (id: number): number =>
@@ -49,13 +50,13 @@ describe('memory', () => {
               for (const o of missing) expect(endedNs(o.life)).toBeLessThanOrEqual(small.keptSince)
               compared++
             }
-            // A message names its life as long as that is kept.
+            // A message refers to its life as long as that is kept.
             const [m, n] = [all, small].map((t) => t.messages(resource, from, end, 1e6).messages)
             expect(n!.map((x) => [x.sentNs, x.arrivedNs, x.kind, x.client])).toEqual(
               m!.map((x) => [x.sentNs, x.arrivedNs, x.kind, x.client]),
             )
           }
-          // Counts do not depend on what is shown.
+          // Counts do not depend on the listed lives.
           expect(small.resources(end, end + 1)).toEqual(all.resources(end, end + 1))
           expect(small.modes(end, end + 1)).toEqual(all.modes(end, end + 1))
         },
@@ -65,7 +66,7 @@ describe('memory', () => {
     expect(compared).toBeGreaterThan(100)
   })
 
-  /** Asks for locks that nobody else wants; one that is given back has its number divisible by `releaseEvery`. */
+  /** Requests uncontended locks; a lock whose number is divisible by `releaseEvery` is released. */
   function manyLocks(trace: LockTrace, locks: number, resourceOf: (i: number) => number, everyNs = 1, releases = true) {
     let at = 0
     const granted: { resource: number; lockId: number }[] = []
@@ -78,7 +79,11 @@ describe('memory', () => {
     for (let i = 1; i <= locks; i++) {
       at += everyNs
       server.receive(1, {
-        ...{ kind: 'lock-request', resource: resourceOf(i), reqId: i, range: lockRange(2 * i, 2 * i), mode: 'PW' },
+        kind: 'lock-request',
+        resource: resourceOf(i),
+        reqId: i,
+        range: lockRange(2 * i, 2 * i),
+        mode: 'PW',
       })
       const { resource, lockId } = granted.pop()!
       if (releases) server.receive(1, { kind: 'release', resource, lockId })
@@ -97,21 +102,37 @@ describe('memory', () => {
   })
 
   it('counts the data of a flush that is forgotten before it arrives, once', () => {
-    // Found by a random seed: a life that is still shown told of no data, though all of it had arrived.
+    // Found by a random seed: a life that is still listed reported no data, although all of it had arrived.
     const trace = new LockTrace({ limits: { messages: 4 } })
     const of = { resource: 0, at: 1, client: 1 }
     trace.feed.observe(0, { ...of, kind: 'asked', reqId: 1, mode: 'NBW', range: WHOLE })
     trace.feed.observe(0, {
-      ...{ ...of, kind: 'granted', reqId: 1, lockId: 1, asked: 'NBW', mode: 'NBW', range: WHOLE, required: WHOLE },
-      ...{ state: 'GRANTED', sn: 7, minSn: 7, absorbed: [], waitedNs: 0, rule: 'free' },
+      ...of,
+      kind: 'granted',
+      reqId: 1,
+      lockId: 1,
+      asked: 'NBW',
+      mode: 'NBW',
+      range: WHOLE,
+      required: WHOLE,
+      state: 'GRANTED',
+      sn: 7,
+      minSn: 7,
+      absorbed: [],
+      waitedNs: 0,
+      rule: 'free',
     })
     const block = { data: null, hole: false }
     const flush = (rpcSeq: number, sns: readonly number[]): number =>
       trace.feed.sent(1, 0, 1, true, {
-        ...{ kind: 'flush-request', resource: 0, rpcSeq, answeredBelow: 0 },
+        kind: 'flush-request',
+        resource: 0,
+        rpcSeq,
+        answeredBelow: 0,
         blocks: sns.map((sn, i) => ({ ...block, start: 10 * i, end: 10 * i + 10, sn })),
       })
-    const [one, several] = [flush(1, [7]), flush(2, [7, 3, 7])]
+    const one = flush(1, [7])
+    const several = flush(2, [7, 3, 7])
     for (let i = 3; i < 9; i++) flush(i, [])
     expect(trace.lives(0, 1, 1, 10).lives[0]).toMatchObject({ bytes: 0, dataNs: undefined })
     for (const at of [5, 6]) for (const n of [one, several]) trace.feed.arrived(n, at)
@@ -122,14 +143,31 @@ describe('memory', () => {
     const trace = new LockTrace({ limits: { messages: 4 } })
     const numbers = Array.from({ length: 40 }, (_, i) =>
       trace.feed.sent(i, 0, 1, true, {
-        ...{ kind: 'flush-request', resource: 0, rpcSeq: i, answeredBelow: 0 },
+        kind: 'flush-request',
+        resource: 0,
+        rpcSeq: i,
+        answeredBelow: 0,
         blocks: [{ start: 0, end: 10, sn: i + 1, data: null, hole: false }],
       }),
     )
     trace.feed.observe(0, { resource: 0, at: 50, client: 1, kind: 'asked', reqId: 1, mode: 'NBW', range: WHOLE })
     trace.feed.observe(0, {
-      ...{ resource: 0, at: 50, client: 1, kind: 'granted', reqId: 1, lockId: 1, asked: 'NBW', mode: 'NBW' },
-      ...{ range: WHOLE, required: WHOLE, state: 'GRANTED', sn: 1, minSn: 1, absorbed: [], waitedNs: 0, rule: 'free' },
+      resource: 0,
+      at: 50,
+      client: 1,
+      kind: 'granted',
+      reqId: 1,
+      lockId: 1,
+      asked: 'NBW',
+      mode: 'NBW',
+      range: WHOLE,
+      required: WHOLE,
+      state: 'GRANTED',
+      sn: 1,
+      minSn: 1,
+      absorbed: [],
+      waitedNs: 0,
+      rule: 'free',
     })
     trace.feed.arrived(numbers[0]!, 60)
     expect(trace.lives(0, 50, 60, 10).lives[0]).toMatchObject({ bytes: 0 })
@@ -182,7 +220,7 @@ describe('memory', () => {
     expect(trace.countedSince).toBeLessThanOrEqual(end - 600e9)
     expect(trace.countedSince).toBeGreaterThan(end - 600.3e9)
     expect(trace.resources(end - 601e9, 1e9)).toEqual([])
-    // Ten locks a second; where the steps are kept to the ns, before that to 250 ms.
+    // Ten locks a second; exact to the ns where steps are kept, before that to 250 ms.
     expect(trace.resources(end, 50e9)[0]?.grants).toBe(500)
     expect(trace.resources(end - 500e9, 50e9)[0]?.grants).toBe(500)
     const held = (at: number): number => trace.resources(at, 1e9)[0]!.grants
@@ -195,7 +233,9 @@ describe('memory', () => {
     const pieces = Array.from({ length: 1000 }, (_, i) => ({ start: 2 * i, end: 2 * i }))
     const range: LockRange = { start: 0, end: 1998, pieces }
     const server = new LockServer({
-      ...{ policy: DLM_DATATYPE, now: () => 0, send: () => undefined },
+      policy: DLM_DATATYPE,
+      now: () => 0,
+      send: () => undefined,
       observe: (event) => trace.feed.observe(0, event),
     })
     for (let i = 1; i <= 50; i++) server.receive(i, { kind: 'lock-request', resource: 0, reqId: i, range, mode: 'PR' })
@@ -226,8 +266,20 @@ describe('bad input', () => {
     const of = { resource: 0, at: 1, client: 1 }
     trace.feed.observe(0, { ...of, kind: 'asked', reqId: 1, mode: 'PW', range: WHOLE })
     trace.feed.observe(0, {
-      ...{ ...of, kind: 'granted', reqId: 1, lockId: 1, asked: 'PW', mode: 'PW', range: WHOLE, required: WHOLE },
-      ...{ state: 'GRANTED', sn: 1, minSn: 1, absorbed: [], waitedNs: 0, rule: 'free' },
+      ...of,
+      kind: 'granted',
+      reqId: 1,
+      lockId: 1,
+      asked: 'PW',
+      mode: 'PW',
+      range: WHOLE,
+      required: WHOLE,
+      state: 'GRANTED',
+      sn: 1,
+      minSn: 1,
+      absorbed: [],
+      waitedNs: 0,
+      rule: 'free',
     })
     for (let i = 0; i < 2; i++) trace.feed.observe(0, { ...of, kind: 'released', lockId: 1 })
     expect(trace.resources(1, 2)[0]).toMatchObject({ held: 0, releases: 1 })

@@ -1,16 +1,16 @@
 /**
- * Counts of one resource, or of all, over time: a row of running totals, and a copy of it at the end of every 250 ms in which
- * something happened. What happened in a stretch is the difference of two rows.
+ * Counts of one resource, or of all, over time: a row of running totals, and a copy of it at the end of every 250 ms
+ * with activity. The counts of a range are the difference of two rows.
  */
 import { LOCK_MODES } from '../modes.ts'
 import * as step from './step-log.ts'
 
-/** Width of a bucket, ns; it has its end and not its beginning. */
+/** Width of a bucket, ns; it includes its end and excludes its beginning. */
 export const BUCKET_NS = 250_000_000
 
 export const WAITING = 0
 export const HELD = 1
-/** Instant since when the queue is not empty; NaN when it is. */
+/** Time since when the queue is not empty; NaN if it is empty. */
 export const BUSY_SINCE = 2
 /** Longest queue in the bucket. */
 export const LONGEST = 3
@@ -22,33 +22,33 @@ export const EARLY_GRANTS = 8
 export const EARLY_REVOCATIONS = 9
 export const CONVERSIONS = 10
 export const RELEASES = 11
-/** Sum, ns, and number of times from a revocation to the release. */
+/** Time from a revocation to the release, sum in ns, and number. */
 export const CANCEL_NS = 12
 export const CANCELS = 13
 /** Write grants to another client than the one before; and those of them that had to wait for it. */
 export const OWNER_CHANGES = 14
 export const HANDOVERS = 15
-/** By mode, in the order of `LOCK_MODES`. Copies of a resource's row end before them. */
+/** By mode, in the order of `LOCK_MODES`. Copies of a resource's row end before these. */
 export const HELD_BY_MODE = 16
 export const WAITING_BY_MODE = 20
 export const GRANTS_BY_MODE = 24
 export const WIDTH = 28
 export const RESOURCE_WIDTH = 16
 
-/** Flags of a step: it had waited; and of a grant how it came about. */
+/** Flags of a step: it had waited; for a grant, its kind. */
 export const HAD_WAITED = 1
 export const IS_EARLY_GRANT = 2
 export const IS_EARLY_REVOCATION = 4
 export const IS_OWNER_CHANGE = 8
 export const IS_CONVERTED = 16
-/** It was revoked, and the value is how long ago. */
+/** It was revoked; the value is the time since. */
 export const WAS_REVOKED = 2
-/** It was held (of one that is lost). */
+/** It was held (for a lost one). */
 export const WAS_HELD = 2
 
 export const modeNumber = (mode: string): number => (mode === 'PR' ? 0 : mode === 'NBW' ? 1 : mode === 'BW' ? 2 : 3)
 
-/** Has a row follow a step. */
+/** Applies a step to a row. */
 export function follow(row: Float64Array, at: number, code: number, modes: number, flags: number, value: number): void {
   const mode = modes & 3
   switch (code) {
@@ -122,12 +122,12 @@ const FIRST_COPIES = 4
 export class Counts {
   /** 0 for all resources together. */
   readonly place: number
-  /** As of the last step. */
+  /** State after the last step. */
   readonly row = emptyRow()
   readonly #width: number
-  /** Instant of the last step, ns. */
+  /** Time of the last step, ns. */
   lastAt = -Infinity
-  /** Whether copies were dropped: what was before the oldest one is not known. */
+  /** True if copies were dropped: counts before the oldest one are unknown. */
   isTrimmed = false
   /** End of the bucket of the last step, ns; -Infinity before the first. */
   #bucketEnd = -Infinity
@@ -147,7 +147,7 @@ export class Counts {
   }
 
   /**
-   * Returns whether a copy was made.
+   * Records a step; returns true if a copy was made.
    *
    * @param at  not before the last one.
    */
@@ -165,7 +165,7 @@ export class Counts {
     this.#bucketEnd = Math.ceil(at / BUCKET_NS) * BUCKET_NS
   }
 
-  /** Copies the newest row that was complete by `at` into `row`; false when it is not known any more. */
+  /** Copies the newest row that was complete by `at` into `row`; false if it is no longer known. */
   before(at: number, row: Float64Array): boolean {
     row.fill(0)
     row[BUSY_SINCE] = NaN
@@ -176,16 +176,14 @@ export class Counts {
     return true
   }
 
-  /**
-   * Longest queue of the buckets that lie in (from, to], ns, and of the time between them; NaN when none of it is known.
-   */
+  /** Longest queue of the buckets in (from, to], ns, and of the time between them; NaN if none of it is known. */
   longest(from: number, to: number): number {
     let most = NaN
     for (let i = Math.max(0, this.#find(from)); i < this.#size; i++) {
       const label = this.#labels[this.#slot(i)] as number
       if (label > to) break
       const row = this.#slot(i) * this.#width
-      // Up to its end it was as in the bucket, from there on as at the end.
+      // Up to its end the value of the bucket applies, after that the one at the end.
       const longest = this.#copies[row + (label > from ? LONGEST : WAITING)] as number
       most = Number.isNaN(most) ? longest : Math.max(most, longest)
     }
@@ -193,7 +191,7 @@ export class Counts {
     return most
   }
 
-  /** Drops the copies that nobody needs who looks no further back than `since`. Returns how many. */
+  /** Drops copies that are not needed to look back to `since`. Returns their number. */
   trim(since: number): number {
     let dropped = 0
     while (this.#size > 1 && (this.#labels[this.#slot(1)] as number) <= since) {
@@ -242,5 +240,5 @@ export class Counts {
   }
 }
 
-/** Mode of each number. */
+/** Modes by number. */
 export const MODES = LOCK_MODES

@@ -1,8 +1,8 @@
 /**
- * Amounts of data and when they came, added up to any instant.
+ * Amounts of data with arrival times, summed up to any time.
  *
- * Bounded: when there are too many, neighbours become one that came when the later of them did. What is told of the past may
- * then be too little, never too much.
+ * Bounded: if there are too many, neighbors are merged at the later time. Past sums may then be too small, never too
+ * large.
  */
 export class DataSteps {
   #steps: number[]
@@ -23,7 +23,7 @@ export class DataSteps {
     return bytes
   }
 
-  /** Instant of the latest that came by `to`; undefined for none. */
+  /** Time of the latest arrival by `to`; undefined for none. */
   lastAt(to: number): number | undefined {
     const steps = this.#steps
     let last = -Infinity

@@ -1,4 +1,4 @@
-/** The write side of a trace: what servers and carriers of messages tell becomes lives, counts and messages. */
+/** Write side of a trace: turns events of servers and message transports into lives, counts and messages. */
 import type { LockEvent } from '../lock-events.ts'
 import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
 import { isWriteMode } from '../modes.ts'
@@ -27,17 +27,17 @@ type Of<K extends LockEvent['kind']> = Extract<LockEvent, { kind: K }>
 
 export class Feed implements TraceFeed {
   readonly messages: MessageLog
-  readonly #told: MessageFeed
+  readonly #messageFeed: MessageFeed
   readonly #lives: LifeStore
   readonly #table: LifeTable
   readonly #ledger: Ledger
   readonly #mostResources: number
-  /** Number of events, and the latest instant told, ns. */
+  /** Number of events, and the latest event time, ns. */
   #seq = 0
   #now = 0
-  /** The resource told of last: often the next one, too. */
+  /** Resource of the last event, often of the next one, too. */
   #last: ResourceLives | undefined
-  /** No resource that had been told of since then was dropped, ns. */
+  /** No resource with events since then was dropped, ns. */
   droppedAt = -Infinity
 
   constructor(lives: LifeStore, ledger: Ledger, limits: { readonly messages: number; readonly resources: number }) {
@@ -46,7 +46,7 @@ export class Feed implements TraceFeed {
     this.#ledger = ledger
     this.#mostResources = limits.resources
     this.messages = new MessageLog(limits.messages)
-    this.#told = new MessageFeed(this.messages, lives)
+    this.#messageFeed = new MessageFeed(this.messages, lives)
   }
 
   get now(): number {
@@ -81,11 +81,11 @@ export class Feed implements TraceFeed {
   }
 
   readonly sent = (at: number, server: ServerId, client: ClientId, isUp: boolean, message: Message): number => {
-    const resource = this.#told.resourceOf(server, client, message)
+    const resource = this.#messageFeed.resourceOf(server, client, message)
     if (resource === undefined) return NONE
     const here = this.#of(resource, server)
     const number = this.messages.next
-    this.#told.sent(here, at, isUp, client, message)
+    this.#messageFeed.sent(here, at, isUp, client, message)
     return number
   }
 
@@ -101,7 +101,7 @@ export class Feed implements TraceFeed {
     const resource = this.messages.resourceOf(slot)
     if (kind === FLUSH_REQUEST) this.#flushed(resource, this.messages.flushedOf(slot), at)
     else if (kind === FLUSH_REPLY || kind === READ_REPLY || kind === SIZE_REPLY) {
-      if (this.#lives.resources.has(resource)) this.#told.answered(slot)
+      if (this.#lives.resources.has(resource)) this.#messageFeed.answered(slot)
     }
   }
 
@@ -120,7 +120,7 @@ export class Feed implements TraceFeed {
     }
   }
 
-  /** Takes a life out of the counts that is followed no longer. */
+  /** Removes a life that is no longer followed from the counts. */
   lost(here: ResourceLives, life: number): void {
     const table = this.#table
     const isGranted = table.isGranted(life)
@@ -130,7 +130,7 @@ export class Feed implements TraceFeed {
 
   #asked(here: ResourceLives, event: Of<'asked'>): void {
     const { client, reqId } = event
-    // A server that lost its requests is asked again.
+    // Requests are repeated to a server that lost them.
     const before = this.#lives.requestOf(here, client, reqId)
     if (before !== NONE) this.#withdrawn(here, before)
     const life = this.#table.ask(this.#seq, this.#now, event)
@@ -152,7 +152,7 @@ export class Feed implements TraceFeed {
     table.grant(life, this.#now, this.#seq, event)
     if (absorbed.length > 0) {
       const locks = this.#absorb(here, absorbed)
-      // Of one that is shown no longer nobody asks.
+      // Details of a life that is no longer listed are never read.
       if (locks.length > 0 && table.has(life, c.IS_LISTED)) table.record(life).absorbed = locks
     }
     this.#lives.granted(here, life, pieces, isWriteMode(mode))
@@ -232,7 +232,7 @@ export class Feed implements TraceFeed {
     return (this.#last = here)
   }
 
-  /** The resource of which nothing was heard for longest, one that is not in use if there is one. */
+  /** Drops the resource with the oldest last event, preferably one that is not in use. */
   #dropOne(): void {
     let least: ResourceLives | undefined
     let leastAt = Infinity

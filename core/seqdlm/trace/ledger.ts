@@ -1,8 +1,8 @@
 /**
- * Counts of every resource at any instant: copies at the ends of buckets, made exact with the steps since.
+ * Counts of every resource at any time: copies at the ends of buckets, refined by the steps since.
  *
- * Exact to the ns as far back as the steps are kept; before that, as of the last end of a bucket at or before the instant, so
- * that nothing later is ever counted.
+ * Exact to the ns as far back as the steps are kept; before that, as of the last end of a bucket at or before the time,
+ * so that later events are never counted.
  */
 import type { ResourceId } from '../messages.ts'
 import { BUCKET_NS, Counts, follow, LONGEST, RESOURCE_WIDTH, WAITING, WIDTH } from './counts.ts'
@@ -11,7 +11,7 @@ import { StepLog } from './step-log.ts'
 export interface LedgerLimits {
   /** Steps kept: a power of two. */
   readonly steps: number
-  /** How far back counts go, ns. */
+  /** Time span of the counts. */
   readonly bucketsNs: number
   /** Copies of rows, all resources together. */
   readonly copies: number
@@ -24,9 +24,9 @@ export class Ledger {
   readonly #counts = new Map<ResourceId, Counts>()
   #places = 0
   #copies = 0
-  /** Longest time back that there is room for, ns. */
+  /** Longest time span that fits, ns. */
   #keepNs: number
-  /** Nothing before it is answered, ns. */
+  /** Start of the known counts, ns. */
   #since = -Infinity
 
   constructor(limits: LedgerLimits) {
@@ -35,7 +35,7 @@ export class Ledger {
     this.#keepNs = limits.bucketsNs
   }
 
-  /** Counts are known from here on, ns; -Infinity as long as nothing was dropped. */
+  /** Start of the known counts, ns; -Infinity while nothing was dropped. */
   get since(): number {
     return this.#since
   }
@@ -65,7 +65,7 @@ export class Ledger {
     if (this.all.step(at, code, modes, flags, value)) this.#copied(this.all, at)
   }
 
-  /** Row at an instant, inclusive; null when it is not known any more. */
+  /** Row at a time, inclusive; null if no longer known. */
   rowAt(counts: Counts, at: number): Float64Array | null {
     if (counts.lastAt <= at) return counts.row
     const row = new Float64Array(WIDTH)
@@ -79,7 +79,7 @@ export class Ledger {
     return row
   }
 
-  /** Rows of every resource at an instant, in one go; the longest queue is that of the bucket under way. */
+  /** Rows of every resource at a time, read together; the longest queue is that of the current bucket. */
   rowsAt(at: number): (counts: Counts) => Float64Array | null {
     if (this.all.lastAt <= at) return (counts) => counts.row
     const rows = new Map<number, Float64Array>()
@@ -112,10 +112,10 @@ export class Ledger {
   }
 
   /**
-   * Longest queue of each of `bins` equal bins of [from, to]; NaN where it is not known.
+   * Longest queue of each of `bins` equal bins of [from, to]; NaN if unknown.
    *
-   * Exact as far back as the steps are kept. Before that a bin has the longest queue of the buckets it touches that ended by
-   * `to`, and shares the first bin with what came before.
+   * Exact as far back as the steps are kept. Before that a bin has the longest queue of the buckets it touches that
+   * ended by `to`; the first of these buckets may begin before the bin.
    */
   queue(counts: Counts, from: number, to: number, bins: number): Float64Array {
     const out = new Float64Array(bins).fill(NaN)
@@ -136,14 +136,14 @@ export class Ledger {
   }
 
   /**
-   * Tells every length that the queue had in [from, to] and from when until when (exclusive, but for one that lasted for no
-   * time); nothing where the steps are not kept.
+   * Reports every length of the queue in [from, to] with its start and end (exclusive, except for zero duration);
+   * nothing where the steps are not kept.
    */
   steps(counts: Counts, from: number, to: number, tell: (start: number, end: number, waiting: number) => void): void {
     if (from > to) return
     const row = new Float64Array(WIDTH)
     const base = Math.floor(from / BUCKET_NS) * BUCKET_NS
-    // A bucket has its end: at a border, what happened at that very instant is of the bucket before.
+    // A bucket includes its end: events exactly at a border belong to the bucket before.
     if (counts.lastAt < from || (counts.lastAt === from && base === from)) {
       tell(from, to, counts.row[WAITING] as number)
       return
@@ -163,7 +163,7 @@ export class Ledger {
     tell(Math.max(at, from), to, row[WAITING] as number)
   }
 
-  /** Where the steps that are kept begin to be enough, at or after `from`. */
+  /** Time at or after `from` from which the kept steps suffice. */
   #exactFrom(counts: Counts, from: number): number {
     const { droppedAt } = this.#log
     if (counts.lastAt < from || droppedAt === -Infinity) return from

@@ -1,6 +1,6 @@
 /** Columns and flags of a life in its table. */
 
-/** Number of the event in which it was asked for; -1 in a row that is free. */
+/** Number of its request's event; -1 in a free row. */
 export const ID = 0
 export const RESOURCE = 1
 export const CLIENT = 2
@@ -19,12 +19,12 @@ export const REVOKED_NS = 14
 export const REVOKED_SEQ = 15
 export const CANCELING_NS = 16
 export const CANCELING_SEQ = 17
-/** The first downgrade. */
+/** First downgrade. */
 export const DOWNGRADED_NS = 18
 export const DOWNGRADED_SEQ = 19
 export const ENDED_NS = 20
 export const ENDED_SEQ = 21
-/** The first data of its SN that reached the server, and that was written: when, and bytes. */
+/** First data of its SN that arrived at the server, and that was written: time, and bytes. */
 export const ARRIVED_NS = 22
 export const ARRIVED_BYTES = 23
 export const WRITTEN_NS = 24
@@ -34,5 +34,5 @@ export const WIDTH = 26
 export const HAS_WAITED = 1
 export const IS_EARLY_GRANT = 2
 export const IS_EARLY_REVOCATION = 4
-/** Among those that are shown; one that is not is followed to its end all the same. */
+/** Listed; an unlisted life is still followed to its end. */
 export const IS_LISTED = 8

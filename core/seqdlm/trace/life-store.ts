@@ -1,8 +1,8 @@
 /**
- * Lives of locks by resource, within bounds: those that ended the longest ago are forgotten first.
+ * Bounded store of lock lives by resource: those that ended first are dropped first.
  *
- * A life that has not ended is followed even when there is no room to show it, so that counts stay right; there is a bound on
- * that too, as a server that crashed never tells the end of what it lost.
+ * A life that has not ended is followed even if there is no room to list it, so that counts stay right; this is
+ * bounded, too, as a crashed server never reports the end of lost locks.
  */
 import type { ClientId, ResourceId, ServerId } from '../messages.ts'
 import type { Counts } from './counts.ts'
@@ -14,26 +14,29 @@ import { emptyList, hashOf, NONE, SlotIndex, SlotLinks, type SlotList } from './
 export interface LifeLimits {
   readonly lives: number
   readonly livesPerResource: number
-  /** Lives that have not ended, followed without room to show them. */
+  /** Lives that have not ended and are followed without being listed. */
   readonly unlisted: number
   /** Pieces of ranges under DLM-datatype, all lives together. */
   readonly pieces: number
 }
 
-/** Lives forgotten at one go when there are too many in all. */
+/** Lives dropped at once if there are too many in total. */
 const AT_ONCE = 64
 
 export class ResourceLives {
   readonly resource: ResourceId
   readonly server: ServerId
   readonly counts: Counts
-  /** Lives that are shown, in order of asking; of them those that have not ended, likewise, and those that have, in that order. */
+  /**
+   * Listed lives in order of their requests; those of them that have not ended, in the same order, and those that have,
+   * in the order of their ends.
+   */
   readonly listed = emptyList()
   readonly open = emptyList()
   readonly ended = emptyList()
   /** Client of the last write grant. */
   owner: ClientId | undefined
-  /** No life that touches an instant after it was forgotten, ns. */
+  /** All lives that touch a later time are kept, ns. */
   since = -Infinity
 
   constructor(resource: ResourceId, server: ServerId, counts: Counts) {
@@ -48,7 +51,7 @@ export class LifeStore {
   readonly table = new LifeTable()
   readonly #limits: LifeLimits
   readonly #onLost: (here: ResourceLives, slot: number) => void
-  /** Of `listed`; and of `open`, `ended` and `#unlisted`, of which a life is in one. */
+  /** Links of `listed`; and of `open`, `ended` and `#unlisted`, of which a life is in one. */
   readonly #byAsking = new SlotLinks()
   readonly #byState = new SlotLinks()
   /** Not ended, and not listed. */
@@ -61,7 +64,7 @@ export class LifeStore {
   #pieces = 0
   #since = -Infinity
 
-  /** @param onLost  a life will be followed no longer. */
+  /** @param onLost  called with a life that is no longer followed. */
   constructor(limits: LifeLimits, onLost: (here: ResourceLives, slot: number) => void) {
     this.#limits = limits
     this.#onLost = onLost
@@ -71,7 +74,7 @@ export class LifeStore {
     return this.#size
   }
 
-  /** Lives that are followed without being listed. */
+  /** Number of lives that are followed without being listed. */
   get unlisted(): number {
     return this.#unlisted.size
   }
@@ -86,7 +89,7 @@ export class LifeStore {
     return here
   }
 
-  /** Life of a request that is neither granted nor withdrawn; `NONE` for none, as everywhere here. */
+  /** Returns the life of a request that is neither granted nor withdrawn; `NONE` for none, as in all methods here. */
   requestOf({ resource }: ResourceLives, client: ClientId, reqId: number): number {
     const { table } = this
     for (let s = this.#requests.first(hashOf(reqId, client)); s !== NONE; s = this.#requests.next(s)) {
@@ -96,12 +99,12 @@ export class LifeStore {
     return NONE
   }
 
-  /** Life of a lock, as long as it is known. */
+  /** Returns the life of a lock, as long as it is known. */
   lockOf({ resource }: ResourceLives, lockId: number): number {
     return this.#find(this.#locks, c.LOCK_ID, lockId, resource)
   }
 
-  /** Life of a write lock by its SN, as long as it is known. */
+  /** Returns the life of a write lock by its SN, as long as it is known. */
   snOf({ resource }: ResourceLives, sn: number): number {
     return this.#find(this.#sns, c.SN, sn, resource)
   }
@@ -123,15 +126,16 @@ export class LifeStore {
   }
 
   /**
-   * Knows a life by its lock, and by its SN if it may write.
+   * Indexes a life by its lock, and by its SN if it may write.
    *
-   * @param pieces  of its ranges before it was granted.
+   * @param pieces  number of pieces in its ranges before the grant.
    */
   granted(here: ResourceLives, slot: number, pieces: number, isWrite: boolean): void {
     const { table } = this
-    const [lockId, sn] = [table.get(slot, c.LOCK_ID), table.get(slot, c.SN)]
+    const lockId = table.get(slot, c.LOCK_ID)
+    const sn = table.get(slot, c.SN)
     this.#requests.remove(slot)
-    // After a crash of the server a number may be given again.
+    // After a crash the server may assign a number again.
     const same = this.lockOf(here, lockId)
     if (same !== NONE) this.#locks.remove(same)
     this.#locks.add(slot, hashOf(lockId, here.resource))
@@ -157,7 +161,7 @@ export class LifeStore {
     this.#release(slot)
   }
 
-  /** Forgets a resource and all of its lives. */
+  /** Drops a resource and all of its lives. */
   drop(here: ResourceLives, at: number): void {
     const { table } = this
     for (let s = here.listed.first; s !== NONE; s = here.listed.first) {
@@ -174,16 +178,16 @@ export class LifeStore {
     this.resources.delete(here.resource)
   }
 
-  /** Listed life asked for before one; `NONE` for the first. */
+  /** Returns the listed life requested before another; `NONE` for the first. */
   previousListed(slot: number): number {
     return this.#byAsking.previous(slot)
   }
 
   /**
-   * Listed lives that had not ended before an event or an instant, in order of asking.
+   * Returns listed lives that had not ended before an event or a time, in order of their requests.
    *
    * @param column      `ENDED_SEQ` or `ENDED_NS`.
-   * @complexity O(n log n) in those: what ended before is not looked at, however much there is.
+   * @complexity O(n log n) in those: any number of earlier ends is skipped.
    */
   notEndedBefore(here: ResourceLives, column: number, at: number): number[] {
     const { table } = this
@@ -194,12 +198,12 @@ export class LifeStore {
     return found.length === open ? found : found.sort((x, y) => table.get(x, c.ID) - table.get(y, c.ID))
   }
 
-  /** Listed lives that had not ended before an event, in order of asking. */
+  /** Returns listed lives that had not ended before an event, in order of their requests. */
   around(here: ResourceLives, seq: number): LifeRecord[] {
     return this.notEndedBefore(here, c.ENDED_SEQ, seq).map((slot) => this.table.record(slot))
   }
 
-  /** The life that a message named when it was sent, if it is still followed. */
+  /** Returns the life that a message named when it was sent, if it is still followed. */
   known({ life, lifeId }: { readonly life: number; readonly lifeId: number }): LifeRecord | null {
     return life !== NONE && this.table.get(life, c.ID) === lifeId ? this.table.record(life) : null
   }
@@ -217,7 +221,7 @@ export class LifeStore {
     if (slot !== NONE) this.#forget(here, slot, at)
   }
 
-  /** Forgets some of what ended the longest ago: as much as is older than the oldest of all other resources. */
+  /** Unlists some of the lives that ended first: as many as are older than the oldest of all other resources. */
   #unlistAny(at: number): boolean {
     let oldest: ResourceLives | undefined
     let leastNs = Infinity
@@ -236,13 +240,13 @@ export class LifeStore {
     }
     let most: ResourceLives | undefined
     for (const here of this.resources.values()) if (here.open.size > (most?.open.size ?? 0)) most = here
-    // The one that has just been asked for stays.
+    // The life just requested stays.
     if (most === undefined || this.#size <= 1) return false
     this.#unlistOne(most, at)
     return true
   }
 
-  /** When the first of a list ended, ns; Infinity for an empty one. */
+  /** End of the first life in a list, ns; Infinity for an empty one. */
   #endedNs({ first }: SlotList): number {
     return first === NONE ? Infinity : this.table.get(first, c.ENDED_NS)
   }
@@ -280,7 +284,7 @@ export class LifeStore {
     this.#release(slot)
   }
 
-  /** Nothing is known of it from here on. */
+  /** Removes a life from all indexes. */
   #release(slot: number): void {
     this.#requests.remove(slot)
     this.#locks.remove(slot)

@@ -1,9 +1,10 @@
 /**
- * Lives of locks as rows of numbers: the instant of every step, and the number of the event that was it, since several events
- * share an instant. A step that has not come is at Infinity.
+ * Lives of locks as rows of numbers: the time of every step, and the number of its event, since several events share a
+ * time. A step that has not occurred is at Infinity.
  *
- * Rows, not objects: at 100,000 locks a second an object for each is what a tracer's time goes into. What is rare (pieces of
- * ranges, locks that were absorbed, a second downgrade, a second flush) is in the object that readers make of a row.
+ * Rows, not objects: at 100,000 locks a second an object for each would take most of a tracer's time. Rare details
+ * (pieces of ranges, absorbed locks, a second downgrade, a second flush) are in the object that readers create for a
+ * row.
  */
 import type { LockEvent } from '../lock-events.ts'
 import { LOCK_MODES, type LockMode } from '../modes.ts'
@@ -20,9 +21,9 @@ const GRANTED = 2
 const NOW = 4
 const DOWNGRADED = 6
 
-/** Bits of the flags from here on say how it ended. */
+/** Bits of the flags from here on are its ending. */
 const ENDING_SHIFT = 4
-/** Downgrades kept of one lock beside the first; a well-behaved client makes one. */
+/** Downgrades kept per lock besides the first; a well-behaved client makes one. */
 const MORE_DOWNGRADES = 7
 const FIRST_CAPACITY = 1024
 const ENDINGS = ['released', 'evicted', 'withdrawn', 'absorbed'] as const
@@ -63,7 +64,7 @@ export class LifeTable implements LifeRows {
     return this.get(slot, c.ENDED_SEQ) < Infinity
   }
 
-  /** Whether it waits in the queue at `to`, as far as is known then. */
+  /** True if it waits in the queue at `to`, as far as known then. */
   isWaitingAt(slot: number, to: number): boolean {
     const at = slot * c.WIDTH
     if (!this.has(slot, c.HAS_WAITED) || this.#rows[at + c.ASKED_NS]! > to) return false
@@ -74,7 +75,7 @@ export class LifeTable implements LifeRows {
     return this.get(slot, c.GRANTED_NS) <= to && this.get(slot, c.ENDED_NS) > to
   }
 
-  /** Numbers of its modes: as asked for, as granted (as asked for before that), and as the server has it now. */
+  /** Numbers of its modes: as requested, as granted (as requested before that), and the server's current one. */
   askedMode(slot: number): number {
     return this.#modes[slot]! & 3
   }
@@ -87,7 +88,7 @@ export class LifeTable implements LifeRows {
     return (this.#modes[slot]! >> NOW) & 3
   }
 
-  /** The first mode it was downgraded to. */
+  /** Mode of its first downgrade. */
   downgradedTo(slot: number): number {
     return (this.#modes[slot]! >> DOWNGRADED) & 3
   }
@@ -96,12 +97,12 @@ export class LifeTable implements LifeRows {
     return ENDINGS[this.#flags[slot]! >> ENDING_SHIFT]!
   }
 
-  /** What does not fit the row, and the row as readers see it. */
+  /** Details that do not fit the row, with the row as readers see it. */
   record(slot: number): LifeRecord {
     return (this.#records[slot] ??= new LifeRecord(this, slot))
   }
 
-  /** Pieces of its ranges under DLM-datatype. */
+  /** Number of pieces of its ranges under DLM-datatype. */
   pieces(slot: number): number {
     const record = this.#records[slot] ?? null
     if (record === null) return 0
@@ -215,19 +216,19 @@ export class LifeTable implements LifeRows {
     record.written.add(ns, bytes)
   }
 
-  /** A lock that ends by being absorbed, for the one that takes its place. */
+  /** Summary of a lock that ends by being absorbed, for the one that replaces it. */
   absorbed(slot: number): AbsorbedLock {
     const { id, mode, range, sn } = this.record(slot)
     return { id, mode, modeNow: LOCK_MODES[this.modeNow(slot)]!, range, sn }
   }
 
-  /** It is no longer shown: nobody asks for what does not fit its row. */
+  /** Unlists a life: details outside its row are no longer needed. */
   unlist(slot: number): void {
     this.#flags[slot]! &= ~c.IS_LISTED
     if (this.#records[slot] !== null) this.#records[slot] = null
   }
 
-  /** Forgets a life; its row is free. */
+  /** Removes a life; its row is free. */
   release(slot: number): void {
     this.#rows[slot * c.WIDTH + c.ID] = NONE
     if (this.#records[slot] !== null) this.#records[slot] = null

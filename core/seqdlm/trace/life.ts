@@ -1,7 +1,7 @@
 /**
- * One lock from its request to its end, as readers see a row of the table; and what does not fit the row.
+ * One lock from its request to its end, in the form that readers see; and details outside its row.
  *
- * A step that has not come is at Infinity; a reader who looks from `to` takes every later step for one that has not come.
+ * A step that has not occurred is at Infinity; a reader at `to` treats every later step as one that has not occurred.
  */
 import type { ClientId, ResourceId } from '../messages.ts'
 import { LOCK_MODES, type LockMode } from '../modes.ts'
@@ -16,7 +16,7 @@ export interface Downgraded {
   readonly mode: LockMode
 }
 
-/** A lock that another one of its client took the place of, as it was then. */
+/** Lock replaced by another one of its client, as it was then. */
 export interface AbsorbedLock {
   readonly id: number
   readonly mode: LockMode
@@ -25,14 +25,14 @@ export interface AbsorbedLock {
   readonly sn: number
 }
 
-/** What is read of a table of lives; modes are numbers of `LOCK_MODES`. */
+/** Read access to a table of lives; modes are numbers of `LOCK_MODES`. */
 export interface LifeRows {
   get(slot: number, column: number): number
   has(slot: number, flag: number): boolean
   askedMode(slot: number): number
-  /** As granted; as asked for before that. */
+  /** As granted; as requested before that. */
   mode(slot: number): number
-  /** The first mode it was downgraded to. */
+  /** Mode of its first downgrade. */
   downgradedTo(slot: number): number
   ending(slot: number): NonNullable<LockLife['ending']>
   isGranted(slot: number): boolean
@@ -43,7 +43,7 @@ const NONE: readonly AbsorbedLock[] = []
 
 export class LifeRecord {
   readonly slot: number
-  /** Number of the event in which it was asked for. */
+  /** Number of its request's event. */
   readonly id: number
   readonly resource: ResourceId
   readonly client: ClientId
@@ -56,12 +56,12 @@ export class LifeRecord {
   requiredPieces: readonly Range[] | null = null
   rangePieces: readonly Range[] | null = null
   absorbed: readonly AbsorbedLock[] = NONE
-  /** Beside the first. */
+  /** Besides the first. */
   moreDowngrades: Downgraded[] | null = null
-  /** Data of its SN that reached the server, and that was written, where it was more than once. */
+  /** Data of its SN that arrived at the server, and that was written, if more than once. */
   arrived: DataSteps | null = null
   written: DataSteps | null = null
-  /** What is found out when it is read for the first time after its grant and cannot change any more. */
+  /** Computed on the first read after its grant, when it cannot change any more. */
   behind: readonly Obstacle[] | null = null
   rule: string | null = null
 
@@ -80,7 +80,7 @@ export class LifeRecord {
     return (this.#required ??= this.#rangeOf(c.REQUIRED_START, c.REQUIRED_END, this.requiredPieces))
   }
 
-  /** It found something in its way. */
+  /** True if its request found an obstacle. */
   get hasWaited(): boolean {
     return this.#rows.has(this.slot, c.HAS_WAITED)
   }
@@ -97,7 +97,7 @@ export class LifeRecord {
     return this.#rows.get(this.slot, c.GRANTED_SEQ)
   }
 
-  /** As granted, if it is; else as asked for. */
+  /** As granted; as requested before that. */
   get mode(): LockMode {
     return LOCK_MODES[this.#rows.mode(this.slot)]!
   }
@@ -146,7 +146,8 @@ export class LifeRecord {
   /** In order of time. */
   get downgrades(): readonly Downgraded[] {
     if (!this.isDowngraded) return []
-    const [ns, seq] = [this.#rows.get(this.slot, c.DOWNGRADED_NS), this.#rows.get(this.slot, c.DOWNGRADED_SEQ)]
+    const ns = this.#rows.get(this.slot, c.DOWNGRADED_NS)
+    const seq = this.#rows.get(this.slot, c.DOWNGRADED_SEQ)
     return [{ ns, seq, mode: LOCK_MODES[this.#rows.downgradedTo(this.slot)]! }, ...(this.moreDowngrades ?? [])]
   }
 
@@ -195,24 +196,39 @@ export class LifeRecord {
 
 const by = (ns: number, to: number): number | undefined => (ns <= to ? ns : undefined)
 
-/** A life as it was known at `to`. */
+/** Returns a life as known at `to`. */
 export function lifeAt(r: LifeRecord, to: number, behind: readonly Obstacle[], rule: string): LockLife {
   const isGranted = r.grantedNs <= to
   const isEnded = r.endedNs <= to
   const down = r.downgradeAt(to)
   const bytes = r.arrivedBytesAt(to)
   return {
-    ...{ id: r.id, resource: r.resource, client: r.client, reqId: r.reqId },
-    ...{ askedNs: r.askedNs, askedMode: r.askedMode, required: r.required },
-    ...{ lockId: isGranted ? r.lockId : undefined, grantedNs: by(r.grantedNs, to) },
-    ...{ mode: isGranted ? r.mode : r.askedMode, range: isGranted ? r.range : r.required },
-    ...{ sn: isGranted ? r.sn : undefined, minSn: isGranted ? r.minSn : undefined },
-    ...{ isEarlyGrant: isGranted && r.isEarlyGrant, isEarlyRevocation: isGranted && r.isEarlyRevocation },
-    ...{ revokedNs: by(r.revokedNs, to), cancelingNs: by(r.cancelingNs, to) },
-    ...{ downgradedNs: down?.ns, downgradedTo: down?.mode },
-    ...{ endedNs: by(r.endedNs, to), ending: isEnded ? r.ending : undefined },
+    id: r.id,
+    resource: r.resource,
+    client: r.client,
+    reqId: r.reqId,
+    askedNs: r.askedNs,
+    askedMode: r.askedMode,
+    required: r.required,
+    lockId: isGranted ? r.lockId : undefined,
+    grantedNs: by(r.grantedNs, to),
+    mode: isGranted ? r.mode : r.askedMode,
+    range: isGranted ? r.range : r.required,
+    sn: isGranted ? r.sn : undefined,
+    minSn: isGranted ? r.minSn : undefined,
+    isEarlyGrant: isGranted && r.isEarlyGrant,
+    isEarlyRevocation: isGranted && r.isEarlyRevocation,
+    revokedNs: by(r.revokedNs, to),
+    cancelingNs: by(r.cancelingNs, to),
+    downgradedNs: down?.ns,
+    downgradedTo: down?.mode,
+    endedNs: by(r.endedNs, to),
+    ending: isEnded ? r.ending : undefined,
     absorbed: isGranted ? r.absorbed.map((a) => a.id) : [],
-    ...{ behind, rule, bytes, dataNs: r.arrivedLastAt(to) },
+    behind,
+    rule,
+    bytes,
+    dataNs: r.arrivedLastAt(to),
     writtenBytes: Math.max(bytes, r.writtenBytesAt(to)),
   }
 }

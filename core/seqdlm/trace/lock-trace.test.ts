@@ -6,12 +6,16 @@ import { tell, tracedRun, type Told } from '#tests/kits/core/seqdlm/traced-run.t
 import type { LockLife } from './trace.ts'
 
 const runs = fc.record({
-  ...{ policy: fc.constantFrom(SEQDLM, DLM_BASIC), seed: fc.nat(1e9), clients: fc.integer({ min: 2, max: 5 }) },
-  ...{ operations: fc.integer({ min: 2, max: 40 }), reach: fc.constantFrom(1, 8), resources: fc.constantFrom(1, 3) },
+  policy: fc.constantFrom(SEQDLM, DLM_BASIC),
+  seed: fc.nat(1e9),
+  clients: fc.integer({ min: 2, max: 5 }),
+  operations: fc.integer({ min: 2, max: 40 }),
+  reach: fc.constantFrom(1, 8),
+  resources: fc.constantFrom(1, 3),
   evictions: fc.constantFrom(0, 0, 0.02),
 })
 
-/** Buckets of 250 ms, and instants that lie anywhere in them. */
+/** Scales times so that they lie anywhere in buckets of 250 ms. */
 const stretched = (told: readonly Told[], by: number): Told[] =>
   told.map((t) => {
     const at = t.at * by
@@ -34,7 +38,7 @@ function fed(
 type Event = (Told & { what: 'event' })['event']
 const eventsOf = (told: readonly Told[]): Event[] => told.flatMap((t) => (t.what === 'event' ? [t.event] : []))
 
-/** Everything that a trace says of an instant and the time before it. */
+/** Everything that a trace reports of a time and the range before it. */
 function everything(trace: LockTrace, at: number, spanNs: number): unknown {
   const from = Math.max(0, at - spanNs)
   return {
@@ -107,7 +111,7 @@ describe('lives', () => {
 })
 
 describe('time travel', () => {
-  it('reads of every instant what a trace that was told no more would say of it', () => {
+  it('reads any time as a trace that ended there', () => {
     fc.assert(
       fc.property(runs, scales, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(4), (options, by, when, spans) => {
         const told = stretched(tracedRun(options), by)
@@ -115,7 +119,7 @@ describe('time travel', () => {
         const at = Math.floor(when * end)
         const spanNs = [1, 10, 1e8, 1e9, end][spans] as number
         const trace = fed(told, options)
-        // Nothing that was looked at before may change the answer.
+        // Earlier reads must not change the answer.
         everything(trace, end, spanNs)
         expect(everything(trace, at, spanNs)).toEqual(everything(fed(told, options, {}, at), at, spanNs))
       }),
@@ -134,7 +138,7 @@ describe('counts', () => {
         const end = told.at(-1)?.at ?? 0
         const spanNs = Math.ceil((end + 1) / cuts)
         const sums = { grants: 0, modes: 0, conflicts: 0, revocations: 0, releases: 0, early: 0, asked: 0 }
-        // The first stretch begins before the first event, as a stretch does not have its own beginning.
+        // The first range begins before the first event, as a range excludes its own beginning.
         for (let at = -1 + spanNs; at - spanNs < end; at += spanNs) {
           for (const r of trace.resources(at, spanNs)) {
             const within = events.filter((e) => e.resource === r.resource && e.at > at - spanNs && e.at <= at)
@@ -153,8 +157,12 @@ describe('counts', () => {
         }
         const seen = (kind: Event['kind']): number => events.filter((e) => e.kind === kind).length
         expect(sums).toEqual({
-          ...{ grants: seen('granted'), modes: seen('granted'), asked: seen('asked'), conflicts: seen('waiting') },
-          ...{ revocations: seen('revoked'), releases: seen('released') + seen('evicted') },
+          grants: seen('granted'),
+          modes: seen('granted'),
+          asked: seen('asked'),
+          conflicts: seen('waiting'),
+          revocations: seen('revoked'),
+          releases: seen('released') + seen('evicted'),
           early: events.filter((e) => e.kind === 'granted' && e.rule === 'early-grant').length,
         })
       }),
@@ -196,10 +204,12 @@ describe('counts', () => {
         const width = Math.ceil((last - from) / bins)
         const end = from + bins * width
         const expected = new Array<number>(bins).fill(0)
-        let [waiting, at] = [0, 0]
+        let waiting = 0
+        let at = 0
         const mark = (to: number): void => {
           for (let i = 0; i < bins; i++) {
-            const [start, stop] = [from + i * width, from + (i + 1) * width]
+            const start = from + i * width
+            const stop = from + (i + 1) * width
             const isIn = at === to ? at >= start && at < stop : at < stop && to > start
             if (isIn) expected[i] = Math.max(expected[i] as number, waiting)
           }

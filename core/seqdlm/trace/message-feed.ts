@@ -1,4 +1,4 @@
-/** Messages as they are sent: each becomes a row, with the life it is about as far as that can be told by then. */
+/** Records messages as they are sent: each becomes a row, with the life it is about as far as known by then. */
 import { InvariantError } from '../../base/result.ts'
 import type { Block, ClientId, FlushRequest, Message, ResourceId, ServerId } from '../messages.ts'
 import * as c from './life-columns.ts'
@@ -17,7 +17,7 @@ export class MessageFeed {
     this.#lives = lives
   }
 
-  /** What a message is about; undefined when it is about no resource, or answers what is not known. */
+  /** Returns the resource of a message; undefined if it has none, or answers an unknown message. */
   resourceOf(server: ServerId, client: ClientId, message: Message): ResourceId | undefined {
     switch (message.kind) {
       case 'read-reply':
@@ -34,7 +34,7 @@ export class MessageFeed {
     }
   }
 
-  /** Takes a message about that resource. */
+  /** Records a message about that resource. */
   sent(here: ResourceLives, at: number, isUp: boolean, client: ClientId, message: Message): void {
     const slot = this.#log.push(at, isUp)
     this.#log.setPlace(slot, here.resource, here.server, client)
@@ -73,7 +73,7 @@ export class MessageFeed {
     }
   }
 
-  /** The answer has arrived. */
+  /** Marks a message as answered. */
   answered(slot: number): void {
     const { resource, server, client, request } = this.#log.placeOf(slot)
     const kind = this.#log.kindOf(slot)

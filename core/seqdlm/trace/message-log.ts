@@ -1,8 +1,8 @@
 /**
- * Messages about locks and data, in a ring of rows: enough of each to say later what it was, and nothing of the data it carried.
+ * Messages about locks and data, in a ring of rows: enough of each to describe it later, without the data it carried.
  *
- * Rows and not objects, as lives are. A request is known before the life that it asks for; flushes are told apart by SN.
- * Messages that are about no resource (recovery) are not kept.
+ * Rows, not objects, as for lives. A request is known before its life; flushes are distinguished by SN. Messages
+ * without a resource (recovery) are not kept.
  */
 import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
 import { LOCK_MODES, type LockMode } from '../modes.ts'
@@ -16,7 +16,7 @@ export interface SnBytes {
   readonly bytes: number
 }
 
-/** What a flush brings to its server. */
+/** Content of a flush for its server. */
 export interface Flushed {
   readonly resource: ResourceId
   readonly flushed: readonly SnBytes[]
@@ -30,24 +30,24 @@ export interface MessageRecord {
   readonly server: ServerId
   readonly isUp: boolean
   readonly sentNs: number
-  /** Infinity while it has not arrived. */
+  /** Infinity until it has arrived. */
   readonly arrivedNs: number
   readonly kind: Message['kind']
-  /** Row and id of the life it is about; -1 for none. */
+  /** Row and id of its life; -1 for none. */
   readonly life: number
   readonly lifeId: number
-  /** What it names: a lock, an SN, a size. */
+  /** Number that it names: a lock, an SN, a size. */
   readonly named: number
   readonly mode: LockMode | null
   readonly range: LockRange | null
   readonly flushed: readonly SnBytes[]
-  /** Of the lock that it names, if that was known. */
+  /** Mode of the lock that it names, if known then. */
   readonly lockMode: LockMode | null
   readonly lockSn: number
 }
 
 const SENT = 0
-/** The latest instant at which any message up to this one was sent. */
+/** Latest send time of all messages up to this one. */
 const ORDER = 1
 const ARRIVED = 2
 const RESOURCE = 3
@@ -56,14 +56,14 @@ const SERVER = 5
 const REQUEST = 6
 const LIFE = 7
 const LIFE_ID = 8
-/** Of a flush of one SN that SN, and in `START` its bytes. */
+/** For a flush of one SN that SN, with its bytes in `START`. */
 const NAMED = 9
 const START = 10
 const END = 11
 const LOCK_SN = 12
 const WIDTH = 13
 
-/** No mode, and no range. */
+/** Neither mode nor range. */
 const NO_MODE = 255
 const FIRST_CAPACITY = 1024
 
@@ -71,9 +71,20 @@ export const KINDS = [
   ...(['lock-request', 'lock-grant', 'lock-refusal', 'revoke', 'revoke-reply', 'downgrade', 'release'] as const),
   ...(['flush-request', 'flush-reply', 'read-request', 'read-reply', 'size-request', 'size-reply'] as const),
 ] satisfies readonly Message['kind'][]
-/** Places in it. */
-export const [LOCK_REQUEST, LOCK_GRANT, LOCK_REFUSAL, REVOKE, REVOKE_REPLY, DOWNGRADE, RELEASE] = [0, 1, 2, 3, 4, 5, 6]
-export const [FLUSH_REQUEST, FLUSH_REPLY, READ_REQUEST, READ_REPLY, SIZE_REQUEST, SIZE_REPLY] = [7, 8, 9, 10, 11, 12]
+/** Indexes in it. */
+export const LOCK_REQUEST = 0
+export const LOCK_GRANT = 1
+export const LOCK_REFUSAL = 2
+export const REVOKE = 3
+export const REVOKE_REPLY = 4
+export const DOWNGRADE = 5
+export const RELEASE = 6
+export const FLUSH_REQUEST = 7
+export const FLUSH_REPLY = 8
+export const READ_REQUEST = 9
+export const READ_REPLY = 10
+export const SIZE_REQUEST = 11
+export const SIZE_REPLY = 12
 
 export class MessageLog {
   readonly #most: number
@@ -82,22 +93,22 @@ export class MessageLog {
   #isUp = new Uint8Array(FIRST_CAPACITY)
   #mode = new Uint8Array(FIRST_CAPACITY)
   #lockMode = new Uint8Array(FIRST_CAPACITY)
-  /** What few have: pieces of a range, SNs of a flush beside the first. */
+  /** Rare details: pieces of a range, further SNs of a flush. */
   readonly #pieces = new Map<number, readonly Range[]>()
   readonly #flushed = new Map<number, readonly SnBytes[]>()
-  /** What is not answered yet. */
+  /** Unanswered messages. */
   readonly #pending = new SlotIndex()
   /**
-   * Flushes that were forgotten before they arrived, by number: their data still count when they do. At most as many as there
-   * are messages, the latest; of one that never arrives nobody is told.
+   * Flushes that were dropped before they arrived, by number: their data still count when they do. At most as many as
+   * messages, the latest; nothing reports those that never arrive.
    */
   readonly #underWay = new Map<number, Flushed>()
   #next = 0
   #nextSlot = 0
   #orderNs = -Infinity
-  /** Longest time by which a message was told after one that was sent later, ns. */
+  /** Longest delay of a message's report after one that was sent later, ns. */
   #lateNs = 0
-  /** Every message sent after it is here, ns. */
+  /** Every message sent later is kept, ns. */
   #since = -Infinity
 
   constructor(most: number) {
@@ -112,12 +123,12 @@ export class MessageLog {
     return this.#since
   }
 
-  /** Number that the next message gets. */
+  /** Number of the next message. */
   get next(): number {
     return this.#next
   }
 
-  /** Takes a message; returns its row; where it belongs and what kind it is must be told next. */
+  /** Adds a message; returns its row; its resource and kind must be set next. */
   push(sentNs: number, isUp: boolean): number {
     if (sentNs > this.#orderNs) this.#orderNs = sentNs
     else if (this.#orderNs - sentNs > this.#lateNs) this.#lateNs = this.#orderNs - sentNs
@@ -179,7 +190,7 @@ export class MessageLog {
     rows[slot * WIDTH + END] = end
   }
 
-  /** The lock that it names, as it was granted. */
+  /** Sets the lock that it names, as granted. */
   setLock(slot: number, mode: number, sn: number): void {
     this.#lockMode[slot] = mode
     this.#rows[slot * WIDTH + LOCK_SN] = sn
@@ -189,26 +200,27 @@ export class MessageLog {
     this.#flushed.set(slot, flushed)
   }
 
-  /** All of it is of one SN. */
+  /** Sets all of its data to one SN. */
   setFlushedOne(slot: number, sn: number, bytes: number): void {
     this.setNamed(slot, sn)
     this.setBytes(slot, bytes, NONE)
   }
 
-  /** From here on it is not answered; one like it that was not is forgotten. */
+  /** Marks it as unanswered; replaces an unanswered one of the same key. */
   ask(slot: number): void {
     const rows = this.#rows
     const at = slot * WIDTH
-    const [client, request] = [rows[at + CLIENT]!, rows[at + REQUEST]!]
+    const client = rows[at + CLIENT]!
+    const request = rows[at + REQUEST]!
     const before = this.asked(this.#kind[slot]!, rows[at + RESOURCE], rows[at + SERVER]!, client, request)
     if (before !== NONE) this.#pending.remove(before)
     this.#pending.add(slot, hashOf(request, client))
   }
 
   /**
-   * Row of a message that is not answered, `NONE` for none.
+   * Returns the row of an unanswered message, `NONE` for none.
    *
-   * @param resource  undefined for a read or a question for a size, whose answer names none.
+   * @param resource  undefined for a read or a size request, whose answer names none.
    */
   asked(kind: number, resource: ResourceId | undefined, server: ServerId, client: ClientId, request: number): number {
     const rows = this.#rows
@@ -220,7 +232,7 @@ export class MessageLog {
     return NONE
   }
 
-  /** Nothing happens to what was answered before, nor to `NONE`. */
+  /** No effect on an answered message, nor on `NONE`. */
   answered(slot: number): void {
     if (slot !== NONE) this.#pending.remove(slot)
   }
@@ -234,8 +246,10 @@ export class MessageLog {
   }
 
   placeOf(slot: number): { resource: ResourceId; server: ServerId; client: ClientId; request: number } {
-    const [rows, at] = [this.#rows, slot * WIDTH]
-    const [resource, server] = [rows[at + RESOURCE]!, rows[at + SERVER]!]
+    const rows = this.#rows
+    const at = slot * WIDTH
+    const resource = rows[at + RESOURCE]!
+    const server = rows[at + SERVER]!
     return { resource, server, client: rows[at + CLIENT]!, request: rows[at + REQUEST]! }
   }
 
@@ -247,13 +261,13 @@ export class MessageLog {
     return this.#rows[slot * WIDTH + LIFE_ID]!
   }
 
-  /** Bytes of each SN of a flush. */
+  /** Returns the bytes of each SN of a flush. */
   flushedOf(slot: number): readonly SnBytes[] {
     const at = slot * WIDTH
     return this.#flushed.get(slot) ?? [{ sn: this.#rows[at + NAMED]!, bytes: this.#rows[at + START]! }]
   }
 
-  /** Notes that a message has arrived; its row, or `NONE` if it is not here or had arrived before. */
+  /** Marks a message as arrived; returns its row, or `NONE` if it is not kept or had arrived before. */
   arrive(number: number, at: number): number {
     if (!(number >= 0) || number >= this.#next || number < this.#next - this.#most) return NONE
     const slot = number % this.#most
@@ -262,7 +276,10 @@ export class MessageLog {
     return slot
   }
 
-  /** A flush that was forgotten before it arrived, and now has; undefined for every other message, and the next time. */
+  /**
+   * Returns a flush that was dropped before it arrived, and now has; undefined for every other message, and the next
+   * time.
+   */
   arriveForgotten(number: number): Flushed | undefined {
     const flush = this.#underWay.get(number)
     if (flush !== undefined) this.#underWay.delete(number)
@@ -285,21 +302,34 @@ export class MessageLog {
     return found.sort((a, b) => sentNs(a) - sentNs(b) || a - b)
   }
 
-  /** @param number  of a message that is here. */
+  /** @param number  of a message that is kept. */
   read(number: number): MessageRecord {
     const slot = number % this.#most
-    const [rows, at] = [this.#rows, slot * WIDTH]
-    const [kind, mode, lockMode] = [this.#kind[slot]!, this.#mode[slot]!, this.#lockMode[slot]!]
+    const rows = this.#rows
+    const at = slot * WIDTH
+    const kind = this.#kind[slot]!
+    const mode = this.#mode[slot]!
+    const lockMode = this.#lockMode[slot]!
     const hasRange = kind === LOCK_REQUEST || kind === LOCK_GRANT || kind === READ_REQUEST || kind === READ_REPLY
-    const [start, end] = [rows[at + START]!, rows[at + END]!]
+    const start = rows[at + START]!
+    const end = rows[at + END]!
     return {
-      ...{ number, resource: rows[at + RESOURCE]!, client: rows[at + CLIENT]!, server: rows[at + SERVER]! },
-      ...{ isUp: this.#isUp[slot] === 1, sentNs: rows[at + SENT]!, arrivedNs: rows[at + ARRIVED]! },
-      ...{ kind: KINDS[kind]!, life: rows[at + LIFE]!, lifeId: rows[at + LIFE_ID]!, named: rows[at + NAMED]! },
+      number,
+      resource: rows[at + RESOURCE]!,
+      client: rows[at + CLIENT]!,
+      server: rows[at + SERVER]!,
+      isUp: this.#isUp[slot] === 1,
+      sentNs: rows[at + SENT]!,
+      arrivedNs: rows[at + ARRIVED]!,
+      kind: KINDS[kind]!,
+      life: rows[at + LIFE]!,
+      lifeId: rows[at + LIFE_ID]!,
+      named: rows[at + NAMED]!,
       mode: mode === NO_MODE ? null : LOCK_MODES[mode]!,
       range: hasRange ? { start, end, pieces: this.#pieces.get(slot) ?? null } : null,
       flushed: kind === FLUSH_REQUEST ? this.flushedOf(slot) : [],
-      ...{ lockMode: lockMode === NO_MODE ? null : LOCK_MODES[lockMode]!, lockSn: rows[at + LOCK_SN]! },
+      lockMode: lockMode === NO_MODE ? null : LOCK_MODES[lockMode]!,
+      lockSn: rows[at + LOCK_SN]!,
     }
   }
 

@@ -20,9 +20,13 @@ const POLICIES: readonly DlmPolicy[] = [
 ]
 
 const runs = fc.record({
-  ...{ policy: fc.constantFrom(...POLICIES), seed: fc.nat(1e9), clients: fc.integer({ min: 2, max: 5 }) },
-  ...{ operations: fc.integer({ min: 2, max: 30 }), reach: fc.constantFrom(1, 4, 16) },
-  ...{ evictions: fc.constantFrom(0, 0, 0.02), resources: fc.constant(1) },
+  policy: fc.constantFrom(...POLICIES),
+  seed: fc.nat(1e9),
+  clients: fc.integer({ min: 2, max: 5 }),
+  operations: fc.integer({ min: 2, max: 30 }),
+  reach: fc.constantFrom(1, 4, 16),
+  evictions: fc.constantFrom(0, 0, 0.02),
+  resources: fc.constant(1),
 })
 
 const isFinished = ({ life, until }: Obstacle, all: ReadonlyMap<number, LockLife>): boolean => {
@@ -37,7 +41,7 @@ const livesAt = (trace: LockTrace, from: number, to: number): ReadonlyMap<number
 const nameOf = (l: LockLife): string => `${l.client}/${l.reqId}`
 const isEvent = (t: Told): t is Told & { what: 'event' } => t.what === 'event'
 
-describe('what stands in the way', () => {
+describe('obstacles', () => {
   it('is, at every instant, what the plain rules find in two arrays', () => {
     fc.assert(
       fc.property(runs, (options) => {
@@ -64,7 +68,8 @@ describe('what stands in the way', () => {
   })
 
   it('has reached the step named when the request is granted, as told at the grant and as told at the request', () => {
-    let [checked, atTheRequest] = [0, 0]
+    let checked = 0
+    let atTheRequest = 0
     fc.assert(
       fc.property(runs, (options) => {
         const trace = new LockTrace({ policy: options.policy })
@@ -84,7 +89,7 @@ describe('what stands in the way', () => {
           for (const o of livesAt(trace, w.askedNs, w.askedNs).get(w.id)!.behind) {
             const later = w.behind.find((b) => b.life === o.life)
             const of = lives.get(o.life)!
-            // A request that could merge with a lock of its own asked for more than it was granted in the end,
+            // A request that could merge with its client's own lock wanted more than it was granted in the end,
             const isAt = (ns: number | undefined): boolean => ns !== undefined && ns <= w.askedNs
             const own = [...lives.values()].some(
               (l) =>
@@ -95,8 +100,8 @@ describe('what stands in the way', () => {
             )
             if (own && (later === undefined || (o.until === 'release' && later.until === 'canceling'))) continue
             atTheRequest++
-            // and a downgrade that came before the release lets those pass who are compatible with what is left: an NBW, or a
-            // PR where a PW was held by readers only.
+            // and a downgrade before the release lets those pass that are compatible with the new mode: an NBW, or a PR
+            // where a PW was held by readers only.
             const { earlyGrant } = options.policy
             const left = of.downgradedTo
             const isPassed = left !== undefined && isCompatible(w.askedMode, left, earlyGrant ? 'CANCELING' : 'GRANTED')

@@ -1,8 +1,9 @@
 /**
- * What stands in the way of a request, found out from the lives around it: spec/seqdlm 4 read over time instead of at an event.
+ * Obstacles of a request, derived from the lives around it: spec/seqdlm 4 applied over time instead of at an event.
  *
- * A request with locks of its own client that it can merge with asks for the mode and range of all of them, so what is in its
- * way changes when one of them is revoked; and its own lock, once it cannot be merged, is in its way like a foreign one (A18).
+ * A request with locks of its own client that it can merge with wants the mode and range of all of them, so its
+ * obstacles change when one of them is revoked; and its own lock, once it cannot be merged, is an obstacle like a
+ * foreign one (A18).
  */
 import { isCompatible, join, type LockMode } from '../modes.ts'
 import type { DlmPolicy } from '../policy.ts'
@@ -10,19 +11,19 @@ import { overlaps, union, type LockRange } from '../ranges.ts'
 import type { LifeRecord } from './life.ts'
 import type { Obstacle } from './trace.ts'
 
-/** What has to be known of the lock manager. */
+/** Policy options that tracing needs. */
 export type TracedPolicy = Pick<DlmPolicy, 'earlyGrant' | 'upgrade' | 'downgrade'>
 
-export interface InTheWay {
+export interface FoundObstacle {
   readonly life: LifeRecord
   readonly until: Obstacle['until']
-  /** Event that ended it; Infinity while it is in the way. */
+  /** Event that removed it; Infinity while it is an obstacle. */
   readonly clearedSeq: number
-  /** Mode in which it last was in the way. */
+  /** Mode in which it last was an obstacle. */
   readonly mode: LockMode
 }
 
-/** A stretch of events with what a request would be granted, or with what a lock is. */
+/** Range of events with the grant a request would get, or with the state of a lock. */
 interface Stretch {
   readonly from: number
   readonly to: number
@@ -42,20 +43,25 @@ const seqBy = (ns: number, seq: number, to: number): number => (ns <= to ? seq :
 const grantedBy = (l: LifeRecord, to: number): number => seqBy(l.grantedNs, l.grantedSeq, to)
 const endedBy = (l: LifeRecord, to: number): number => seqBy(l.endedNs, l.endedSeq, to)
 
-/** Most obstacles that are told of one life. */
+/** Maximum obstacles reported for one life. */
 export const MOST_BEHIND = 64
 
 /**
- * Lives that were in the way of a request, as they are known at `to` (ns), in order of asking.
+ * Returns the lives that were obstacles of a request, as known at `to` (ns), in order of their requests.
  *
- * @param around  lives of its resource, those at least that had not ended when it was asked for.
+ * @param around  lives of its resource, at least those that had not ended at its request.
  */
-export function inTheWay(w: LifeRecord, to: number, around: readonly LifeRecord[], policy: TracedPolicy): InTheWay[] {
+export function findObstacles(
+  w: LifeRecord,
+  to: number,
+  around: readonly LifeRecord[],
+  policy: TracedPolicy,
+): FoundObstacle[] {
   if (!w.hasWaited) return []
   const end = Math.min(grantedBy(w, to), endedBy(w, to))
   const wanted = wantedOver(w, end, to, around, policy)
   const canBePassed = policy.earlyGrant && wanted.every(({ mode }) => mode === 'NBW' || mode === 'BW')
-  const found: InTheWay[] = []
+  const found: FoundObstacle[] = []
   for (const l of around) {
     if (l === w || l.askedNs > to || l.endedSeq < w.id || isPassed(l, w, canBePassed)) continue
     const one = against(w, l, end, to, wanted, policy)
@@ -64,8 +70,8 @@ export function inTheWay(w: LifeRecord, to: number, around: readonly LifeRecord[
   return found
 }
 
-/** Names of obstacles: at most `MOST_BEHIND`, those that are in the way still before those that were. */
-export function obstacles(found: readonly InTheWay[]): Obstacle[] {
+/** Ids of obstacles: at most `MOST_BEHIND`, current ones before past ones. */
+export function obstacles(found: readonly FoundObstacle[]): Obstacle[] {
   const some =
     found.length <= MOST_BEHIND
       ? found
@@ -73,7 +79,7 @@ export function obstacles(found: readonly InTheWay[]): Obstacle[] {
   return some.map(({ life, until }) => ({ life: life.id, until })).sort((a, b) => a.life - b.life)
 }
 
-/** An NBW that was CANCELING already: by far the most there are, and in nobody's way who can pass them. */
+/** An NBW that was already CANCELING: the most frequent case, and no obstacle to requests that can pass it. */
 const isPassed = (l: LifeRecord, w: LifeRecord, canBePassed: boolean): boolean =>
   canBePassed && l.mode === 'NBW' && l.cancelingSeq < w.id && !l.isDowngraded
 
@@ -84,7 +90,7 @@ function against(
   to: number,
   wanted: readonly Wanted[],
   policy: TracedPolicy,
-): InTheWay | null {
+): FoundObstacle | null {
   let cleared = -1
   let mode = l.askedMode
   let isLock = false
@@ -108,7 +114,8 @@ function against(
   if (cleared < 0) return null
   if (cleared < end) {
     if (ended <= cleared) return { life: l, until: 'release', clearedSeq: cleared, mode }
-    // Neither ended nor CANCELING: the request itself asked for less from then on, and never waited for a step of this one.
+    // Neither ended nor CANCELING: the request itself wanted less from then on, and did not wait for a step of this
+    // one.
     const canceling = seqBy(l.cancelingNs, l.cancelingSeq, to)
     return canceling <= cleared ? { life: l, until: 'canceling', clearedSeq: cleared, mode } : null
   }
@@ -117,7 +124,7 @@ function against(
   return { life: l, until, clearedSeq: Infinity, mode }
 }
 
-/** The step that lets a request pass: a write lock that will be NBW when it is cancelled is passed while it is CANCELING. */
+/** Step that lets a request pass: a write lock that becomes NBW when it is canceled is passed while CANCELING. */
 function expected(asks: LockMode, mode: LockMode, { earlyGrant, downgrade }: TracedPolicy): Obstacle['until'] {
   const canPass = earlyGrant && (asks === 'NBW' || asks === 'BW')
   return canPass && (mode === 'NBW' || (downgrade && mode !== 'PR')) ? 'canceling' : 'release'
@@ -126,7 +133,7 @@ function expected(asks: LockMode, mode: LockMode, { earlyGrant, downgrade }: Tra
 const fits = (asks: LockMode, { mode, isCanceling }: Lock, { earlyGrant }: TracedPolicy): boolean =>
   isCompatible(asks, mode, isCanceling && earlyGrant ? 'CANCELING' : 'GRANTED')
 
-/** What a lock was, from its grant to its end. */
+/** States of a lock, from its grant to its end. */
 function lockOver(l: LifeRecord, to: number): Lock[] {
   const end = endedBy(l, to)
   const turns: { seq: number; mode: LockMode; isCanceling: boolean }[] = [
@@ -138,7 +145,7 @@ function lockOver(l: LifeRecord, to: number): Lock[] {
   return turns.map(({ seq, mode, isCanceling }, i) => ({ from: seq, to: turns[i + 1]?.seq ?? end, mode, isCanceling }))
 }
 
-/** Event from which a lock of the request's own client could no longer be merged with it; 0 when it never could. */
+/** Event from which a lock of the request's own client could no longer be merged with it; 0 if it never could. */
 function mergeableTo(w: LifeRecord, l: LifeRecord, to: number, { upgrade }: TracedPolicy): number {
   if (l === w || l.client !== w.client || grantedBy(l, to) === Infinity || !overlaps(l.range, w.required)) return 0
   const joint = join(l.mode, w.askedMode)
@@ -146,7 +153,7 @@ function mergeableTo(w: LifeRecord, l: LifeRecord, to: number, { upgrade }: Trac
   return Math.min(seqBy(l.revokedNs, l.revokedSeq, to), seqBy(l.cancelingNs, l.cancelingSeq, to), endedBy(l, to))
 }
 
-/** What a request would be granted with, from its asking to `end`. */
+/** Grants that a request would get, from its arrival to `end`. */
 function wantedOver(
   w: LifeRecord,
   end: number,
@@ -162,7 +169,9 @@ function wantedOver(
   return edges.slice(0, -1).map((from, i) => {
     const there = own.filter((l) => l.grantedSeq <= from && mergeableTo(w, l, to, policy) > from)
     return {
-      ...{ from, to: edges[i + 1] as number, own: there },
+      from,
+      to: edges[i + 1] as number,
+      own: there,
       mode: there.reduce<LockMode>((m, l) => join(l.mode, m), w.askedMode),
       range: there.reduce<LockRange>((r, l) => union(r, l.range), w.required),
     }

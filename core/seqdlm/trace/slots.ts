@@ -1,19 +1,19 @@
-/** Slots of tables found and strung together without an object for each: an index by hash, and lists whose links are columns. */
+/** Slots of tables, indexed and linked without an object for each: a hash index, and lists whose links are columns. */
 
 const FIRST_CAPACITY = 1024
 
 /** No slot. */
 export const NONE = -1
 
-/** A hash of two numbers; numbers that follow one another get hashes that do, as they are asked for one after the other. */
+/** Hash of two numbers; consecutive numbers get consecutive hashes, as they are looked up consecutively. */
 export function hashOf(a: number, b: number): number {
   const high = a > 0xffffffff ? Math.floor(a / 0x100000000) : 0
   return ((a | 0) + Math.imul(high, 0xc2b2ae35) + Math.imul(b | 0, 0x9e3779b1)) | 0
 }
 
-/** Slots by hash, the newest of a hash first; what is in them is compared by whoever asks. */
+/** Slots by hash, the newest of a hash first; the caller compares their content. */
 export class SlotIndex {
-  /** Slot + 1; 0 for none. As many as slots in it, or more. */
+  /** Slot + 1; 0 for none. At least as many as slots in it. */
   #heads = new Int32Array(FIRST_CAPACITY)
   /** Slot + 2; 1 for none, 0 for one that is not in it. */
   #next = new Int32Array(FIRST_CAPACITY)
@@ -28,7 +28,7 @@ export class SlotIndex {
     this.#link(slot)
   }
 
-  /** Nothing happens to one that is not in it. */
+  /** Removes a slot; no effect if it is not in the index. */
   remove(slot: number): void {
     const next = this.#next
     if (slot >= next.length || next[slot] === 0) return
@@ -45,7 +45,7 @@ export class SlotIndex {
     next[at] = after
   }
 
-  /** First candidate for a hash; `NONE` for none. Those of other hashes are among them. */
+  /** First candidate for a hash; `NONE` for none. May include slots of other hashes. */
   first(hash: number): number {
     return this.#heads[hash & (this.#heads.length - 1)]! - 1
   }
@@ -80,7 +80,7 @@ export class SlotIndex {
   }
 }
 
-/** Ends of a list and how many there are in it. */
+/** Ends of a list and its length. */
 export interface SlotList {
   first: number
   last: number
@@ -89,7 +89,7 @@ export interface SlotList {
 
 export const emptyList = (): SlotList => ({ first: NONE, last: NONE, size: 0 })
 
-/** Links of lists of which a slot is in one at a time. */
+/** Links of lists; a slot is in one of them at a time. */
 export class SlotLinks {
   /** Slot + 1; 0 for none. */
   #previous = new Int32Array(FIRST_CAPACITY)
@@ -116,7 +116,8 @@ export class SlotLinks {
 
   /** @param slot  in that list. */
   remove(list: SlotList, slot: number): void {
-    const [before, after] = [this.#previous[slot]! - 1, this.#next[slot]! - 1]
+    const before = this.#previous[slot]! - 1
+    const after = this.#next[slot]! - 1
     if (before === NONE) list.first = after
     else this.#next[before] = after + 1
     if (after === NONE) list.last = before

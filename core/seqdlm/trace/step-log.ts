@@ -1,6 +1,8 @@
-/** Steps of locks in order of time, as columns in a ring: what counts and queues are made exact with, as far back as it goes. */
+/**
+ * Steps of locks in order of time, as columns in a ring: they make counts and queues exact, as far back as they reach.
+ */
 
-/** What a step does to the counts; `canceling` does nothing to them and is not logged. */
+/** Effects of a step on the counts; `canceling` has none and is not logged. */
 export const ASKED = 0
 export const WAITING = 1
 export const GRANTED = 2
@@ -9,10 +11,10 @@ export const REVOKED = 4
 export const DOWNGRADED = 5
 export const RELEASED = 6
 export const WITHDRAWN = 7
-/** Its life is followed no longer. */
+/** Its life is no longer followed. */
 export const LOST = 8
 
-/** What is done with a step: its code, the numbers of a mode and of another one times 4, flags, and a time in ns. */
+/** Receives a step: its code, the numbers of a mode and of another one times 4, flags, and a time in ns. */
 export type Follow<T> = (to: T, at: number, code: number, modes: number, flags: number, value: number) => void
 
 const FIRST_CAPACITY = 1024
@@ -25,7 +27,7 @@ export class StepLog {
   #place = new Uint32Array(FIRST_CAPACITY)
   /** Code, modes and flags: four, four and eight bits. */
   #what = new Uint16Array(FIRST_CAPACITY)
-  /** Numbers of the oldest step that is here and of the next one. */
+  /** Numbers of the oldest step that is kept, and of the next one. */
   #first = 0
   #next = 0
   #droppedAt = -Infinity
@@ -39,12 +41,12 @@ export class StepLog {
     return this.#next
   }
 
-  /** Instant of the newest step that is here no longer, ns; -Infinity for none. */
+  /** Time of the newest dropped step, ns; -Infinity for none. */
   get droppedAt(): number {
     return this.#droppedAt
   }
 
-  /** Whether every step after `at` is here. */
+  /** True if every step after `at` is kept. */
   reaches(at: number): boolean {
     return this.#droppedAt <= at
   }
@@ -58,7 +60,7 @@ export class StepLog {
     this.#value[i] = value
   }
 
-  /** Number of the first step after `at`; `next` when there is none. */
+  /** Number of the first step after `at`; `next` if there is none. */
   after(at: number): number {
     let low = this.#first
     let high = this.#next
@@ -89,7 +91,7 @@ export class StepLog {
       this.#droppedAt = this.at(this.#first++)
       return
     }
-    // Nothing was dropped yet, so number and place in the ring are still one.
+    // Nothing was dropped yet, so number and place in the ring are equal.
     const capacity = this.#capacity * 2
     this.#at = grown(this.#at, new Float64Array(capacity))
     this.#value = grown(this.#value, new Float64Array(capacity))

@@ -1,9 +1,10 @@
 /**
- * What watching a lock server costs it, and what reading costs the one who watches.
+ * Cost of tracing for a lock server, and of reading a trace.
  *
- * `seqdlm.trace.contended`: the contended requests of `seqdlm.contended` with a trace observing every step and told of every
- * message; beside the same without a trace. `seqdlm.trace.observed`: steps observed, messages not told. `seqdlm.trace.frame`:
- * what a window is sent of one busy resource (400 lives, 600 messages, queue, counts, alarms), read while all bounds are reached.
+ * `seqdlm.trace.contended`: the contended requests of `seqdlm.contended` with a trace of every step and message; for
+ * comparison the same without a trace. `seqdlm.trace.observed`: steps without messages. `seqdlm.trace.frame`: data sent
+ * to a window for one busy resource (400 lives, 600 messages, queue, counts, alarms), read while all bounds are
+ * reached.
  */
 import type { Bench } from '../../../bench/measure.ts'
 import { LockServer } from '../lock-server.ts'
@@ -17,7 +18,9 @@ type Clock = () => number
 const CLIENTS = 16
 const STEP_NS = 5000
 
-/** Clients that all want [0,EOF] of one resource; each asks again when it is granted and releases eight grants later. */
+/**
+ * Clients that all want [0,EOF] of one resource; each sends a new request when granted and releases eight grants later.
+ */
 function contention(trace: LockTrace | null, hasMessages: boolean): { one: () => void; at: () => number } {
   const feed = trace?.feed
   let at = 0
@@ -36,7 +39,9 @@ function contention(trace: LockTrace | null, hasMessages: boolean): { one: () =>
     server.receive(client, message)
   }
   const held: { client: number; lockId: number }[] = []
-  let [reqId, read, head] = [0, 0, 0]
+  let reqId = 0
+  let read = 0
+  let head = 0
   const ask = (client: number): void =>
     tell(client, { kind: 'lock-request', resource: 0, reqId: ++reqId, range: WHOLE, mode: 'NBW' })
   for (let c = 0; c < CLIENTS; c++) ask(c)
@@ -59,7 +64,7 @@ function contention(trace: LockTrace | null, hasMessages: boolean): { one: () =>
       ;[read, head] = [0, 0]
     }
   }
-  // Until every bound is reached: what it costs to remember includes what it costs to forget.
+  // Until every bound is reached: the cost of adding includes that of dropping.
   for (let i = 0; i < 60_000; i++) one()
   return { one, at: () => at }
 }
@@ -75,7 +80,7 @@ function frames(now: Clock): number {
   const trace = new LockTrace()
   const { one, at } = contention(trace, true)
   return timed(now, () => {
-    // Much happens between two frames, so that nothing is known from the last one.
+    // Much happens between two frames, so that the last one does not help.
     for (let i = 0; i < 1000; i++) one()
     readFrame(trace, at())
   })
@@ -93,7 +98,7 @@ function readFrame(trace: LockTrace, at: number): void {
 const WHAT_LIMITS =
   'Every step and message changes rows of a life, of two counts and of the indexes that find them again; untraced, a grant is little more than that.'
 
-/** Time that tracing adds to a contended request, in % of what it takes without. */
+/** Time that tracing adds to a contended request, in % of the time without it. */
 function added(now: Clock): number {
   const plain = timed(now, contention(null, false).one)
   const traced = timed(now, contention(new LockTrace(), true).one)

@@ -1,8 +1,8 @@
 /**
- * What is remembered of a lock manager at work, for whoever looks at it: lives of locks, messages, queues, counters.
+ * Trace of a running lock manager, for display: lives of locks, messages, queues, counters.
  *
- * Times are integer ns of the simulation. Memory is bounded: the oldest lives and messages are forgotten first, and
- * `keptSince` says from when on nothing is missing.
+ * Times are integer ns of the simulation. Memory is bounded: the oldest lives and messages are dropped first, and
+ * `keptSince` is the start of complete data.
  */
 import type { ClientId, Message, ResourceId, ServerId } from '../messages.ts'
 import type { LockEvent } from '../lock-events.ts'
@@ -10,12 +10,12 @@ import type { LockMode } from '../modes.ts'
 import type { LockRange } from '../ranges.ts'
 
 /**
- * Why one life waits for another: it cannot go on before that one is CANCELING, or before it is released.
+ * Obstacle of a life: it has to wait until another one is CANCELING, or released.
  *
- * Of one that is still in the way it is what is to be expected: a BW or PW is taken to become NBW when it is cancelled, if the
- * lock manager downgrades; a PR that waits for a PW is told `release`, though a PW held by readers only becomes PR and may be
- * passed before; one that is CANCELING and still in the way is told as `release`, though a downgrade may let NBW and BW pass
- * before.
+ * For a current obstacle it is a forecast: a BW or PW is assumed to become NBW when it is canceled, if the lock manager
+ * downgrades; a PR that waits for a PW shows `release`, although a PW held by readers only becomes PR and may be passed
+ * earlier; one that is CANCELING and still an obstacle shows `release`, although a downgrade may let NBW and BW pass
+ * earlier.
  */
 export interface Obstacle {
   readonly life: number
@@ -24,7 +24,7 @@ export interface Obstacle {
 
 /** One lock from its request to its end. */
 export interface LockLife {
-  /** Unique in a trace, ascending in order of asking. */
+  /** Unique in a trace, ascending in order of requests. */
   readonly id: number
   readonly resource: ResourceId
   readonly client: ClientId
@@ -46,16 +46,18 @@ export interface LockLife {
   readonly downgradedTo: LockMode | undefined
   readonly endedNs: number | undefined
   readonly ending: 'released' | 'evicted' | 'withdrawn' | 'absorbed' | undefined
-  /** Lives that it took the place of. */
+  /** Lives that it replaced. */
   readonly absorbed: readonly number[]
   /**
-   * What stood in its way when it was asked for or came into it since: at most 64, those still in the way first. A lock of its
-   * own client that it cannot merge with is among them (A18).
+   * Obstacles at its request or later: at most 64, current ones first. A lock of its own client that it cannot merge
+   * with is included (A18).
    */
   readonly behind: readonly Obstacle[]
-  /** The rule that decided the grant, in words; empty while it waits. */
+  /** Explanation of the grant; empty while it waits. */
   readonly rule: string
-  /** Data of its SN that arrived at the server (not: is on its device): bytes, and when the last flush of it did. */
+  /**
+   * Data of its SN that arrived at the server (not: is on its device): bytes, and the time of its last flush's arrival.
+   */
   readonly bytes: number
   readonly dataNs: number | undefined
   /** Bytes of its SN written by the application so far; at least `bytes`. */
@@ -75,13 +77,13 @@ export interface TracedMessage {
   readonly text: string
 }
 
-/** Counts of one resource over a stretch of time. */
+/** Counts of one resource over a time range. */
 export interface ResourceCounts {
   readonly resource: ResourceId
-  /** At the end of the stretch. */
+  /** At the end of the range. */
   readonly waiting: number
   readonly held: number
-  /** Requests that found something in their way, revocations sent, grants, releases: in the stretch. */
+  /** In the range: requests with obstacles, revocations sent, grants, releases. */
   readonly conflicts: number
   readonly revocations: number
   readonly asked: number
@@ -92,7 +94,7 @@ export interface ResourceCounts {
   readonly releases: number
   /** Mean time from a revocation to the release, ns; undefined without one. */
   readonly cancelNs: number | undefined
-  /** Times that the client which is granted a write lock is another than the one before. */
+  /** Number of write grants to another client than the one before. */
   readonly ownerChanges: number
 }
 
@@ -103,57 +105,66 @@ export interface ModeCounts {
   readonly grants: number
 }
 
-/** Write side: fed by servers (`observe`) and by whoever carries messages. */
+/** Write side: fed by servers (`observe`) and by message transports. */
 export interface TraceFeed {
   readonly observe: (server: ServerId, event: LockEvent) => void
-  /** A message leaves; the number is named again when it arrives. */
+  /** A message is sent; its number is passed again when it arrives. */
   readonly sent: (at: number, server: ServerId, client: ClientId, isUp: boolean, message: Message) => number
   readonly arrived: (message: number, at: number) => void
-  /** An application wrote bytes under a lock; at the latest instant told so far unless one is given. */
+  /** An application wrote bytes under a lock; default time: the latest event's. */
   readonly wrote: (resource: ResourceId, sn: number, bytes: number, at?: number) => void
 }
 
 /**
- * Read side. `at` is inclusive; nothing later than it is told (time travel). A stretch of `spanNs` before it does not have its
- * own beginning: stretches that follow one another count everything once.
+ * Read side. `at` is inclusive; later events are not visible (time travel). A range of `spanNs` before it excludes its
+ * own beginning: consecutive ranges count everything once.
  */
 export interface TraceReader {
-  /** From here on nothing has been forgotten, ns. */
+  /** Start of complete data, ns. */
   readonly keptSince: number
-  /** Counts and queues are known from here on, ns: longer than lives and messages. */
+  /** Start of the known counts and queues, ns: longer ago than that of lives and messages. */
   readonly countedSince: number
   /** Most contended first: by waiting, then conflicts, then name. */
   resources(at: number, spanNs: number): readonly ResourceCounts[]
   modes(at: number, spanNs: number): readonly ModeCounts[]
   /**
-   * Longest queue of each resource over a stretch, of those that had one. It begins with a whole bucket of 250 ms, so that it
-   * is cheap for many resources.
+   * Longest queue of each resource over a range, for those with a queue. It begins with a whole bucket of 250 ms, so
+   * that it is cheap for many resources.
    */
   longest(at: number, spanNs: number): ReadonlyMap<ResourceId, number>
-  /** Lives that touch [from, to], in order of asking, as they were known at `to`; at most `most`, the newest, and how many more. */
+  /**
+   * Lives that touch [from, to], in order of requests, as known at `to`; at most `most`, the newest, and the number of
+   * the rest.
+   */
   lives(
     resource: ResourceId,
     from: number,
     to: number,
     most: number,
   ): { readonly lives: readonly LockLife[]; readonly more: number }
-  /** Messages sent in [from, to], in order; at most `most`, the newest, and how many more. */
+  /** Messages sent in [from, to], in order; at most `most`, the newest, and the number of the rest. */
   messages(
     resource: ResourceId,
     from: number,
     to: number,
     most: number,
   ): { readonly messages: readonly TracedMessage[]; readonly more: number }
-  /** Longest queue of each of `bins` equal bins of [from, to]; NaN where it is no longer known. */
+  /** Longest queue of each of `bins` equal bins of [from, to]; NaN if no longer known. */
   queue(resource: ResourceId, from: number, to: number, bins: number): Float64Array
-  /** End of the stretch of `spanNs` before `at` in which most waited (the newest of equals), looking back `backNs`. */
+  /**
+   * End of the range of `spanNs` before `at` with the most waiting requests (the newest of equals), looking back
+   * `backNs`.
+   */
   busiest(resource: ResourceId, at: number, spanNs: number, backNs: number): number | undefined
-  /** Instants, not lengths of time, in `sinceNs`; of each kind the one to look at first comes first. */
+  /** `sinceNs` is a time, not a duration; of each kind the most urgent one first. */
   alarms(at: number): readonly TraceAlarm[]
 }
 
 export type TraceAlarm =
-  /** Many behind one: requests that wait, for how long the queue has not been empty, what the first of them waits for. */
+  /**
+   * Many requests behind one lock: waiting requests, time since when the queue is not empty, mode that the first of
+   * them waits for.
+   */
   | {
       readonly kind: 'convoy'
       readonly resource: ResourceId
@@ -161,9 +172,12 @@ export type TraceAlarm =
       readonly sinceNs: number
       readonly behindMode: LockMode
     }
-  /** The owner changes again and again, and who gets it had to wait for it: changes a second, since when. */
+  /** The owner changes repeatedly, and each new owner had to wait: changes per second, since when. */
   | { readonly kind: 'ping-pong'; readonly resource: ResourceId; readonly perSecond: number; readonly sinceNs: number }
-  /** The oldest revocation whose lock has not come back, answered or not: its age, and the time after which a client is evicted. */
+  /**
+   * The oldest revocation of a lock that was not released, answered or not: its age, and the time after which a client
+   * is evicted.
+   */
   | {
       readonly kind: 'eviction'
       readonly resource: ResourceId
@@ -172,12 +186,12 @@ export type TraceAlarm =
       readonly timeoutNs: number
     }
 
-/** Everything that is known of one ccPFS, as the console sees it. */
+/** All data of one ccPFS for the console. */
 export interface LockWorld {
   readonly trace: TraceReader
-  /** `SeqDLM`, and how it is set. */
+  /** `SeqDLM`, and its options. */
   readonly manager: string
-  /** Name of a resource, its server, what uses it; undefined for a number that is none. */
+  /** Name of a resource, its server, its users; undefined for an invalid number. */
   describe(resource: ResourceId): { readonly name: string; readonly server: string; readonly about: string } | undefined
   find(name: string): ResourceId | undefined
   client(client: ClientId): { readonly name: string; readonly jobId: string }

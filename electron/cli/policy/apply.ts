@@ -1,11 +1,11 @@
 /**
- * `sluice policy apply PLAN_ID --target NAME`: sends a plan that was kept. One process at a time takes a plan; it is planned again on
- * the servers as they are now, and refused with the difference when that gives another plan. No controller takes part.
+ * `sluice policy apply PLAN_ID --target NAME`: sends a stored plan. One process at a time can take a plan; it is recomputed on the
+ * current servers and refused with the differences if the result is another plan. Controllers are not involved.
  */
 import type { Command } from 'commander'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
-import { namedDifferences, serversDiffer } from '../../host/rules/kept-plans.ts'
+import { namedDifferences, serversDiffer } from '../../host/rules/shown-plans.ts'
 import { flagsOf } from '../clusters-flags.ts'
 import { codeOfMissing, openCluster, stopOpening, type OpenCluster } from '../live.ts'
 import { EXIT, must, stopJson } from '../output.ts'
@@ -31,11 +31,11 @@ interface KeptPlan {
 
 function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
   const kept = store.plans.find(id)
-  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Make one: sluice policy plan.')
+  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice policy plan.')
   const document = readPolicyDocument(kept.document)
   if (document) return ok({ cluster: kept.cluster, document })
-  const why = 'it is a plan of rules, or was made by another release of Sluice'
-  return refused('PLAN_UNREADABLE', why, 'For rules: sluice rules apply. Else plan again.')
+  const why = 'it is a plan of rules, or from another release of Sluice'
+  return refused('PLAN_UNREADABLE', why, 'For rules: sluice rules apply. Otherwise plan again.')
 }
 
 async function send(
@@ -71,7 +71,7 @@ export async function apply(id: string, options: ApplyOptions, command: Command)
   if (!kept.ok) return stopJson(kept.error, json, EXIT.usage)
   const { typed } = kept.value.document
   if (target !== typed) {
-    const { error } = refused('NOT_TYPED', `--target ${target} is not what it is about`, `Type --target ${typed}.`)
+    const { error } = refused('NOT_TYPED', `--target ${target} does not match the plan`, `Type --target ${typed}.`)
     return stopJson(error, json, EXIT.failed)
   }
   const opened = await openCluster(kept.value.cluster, flags, { comesBack: false })

@@ -1,4 +1,4 @@
-/** `sluice policy plan CLUSTER --policy "tbf jobid"`: commands with waits, their inverse, and what is lost. Nothing is sent. */
+/** `sluice policy plan CLUSTER --policy "tbf jobid"`: commands with waits, their rollback, and what is lost. Nothing is sent. */
 import type { Command } from 'commander'
 import * as z from 'zod'
 import { policyChoice, queueChoice, service as serviceName, type ServiceName } from '#core/api/rule-edits.ts'
@@ -34,7 +34,7 @@ export interface PlanOptions {
 const planDocument = z.object({
   kind: z.literal('policy'),
   service: serviceName,
-  /** What the operator types to apply it. */
+  /** Target name that the operator must type to apply it. */
   typed: z.string(),
   to: policyChoice,
   queue: queueChoice,
@@ -44,10 +44,10 @@ const planDocument = z.object({
 })
 export type PolicyDocument = z.infer<typeof planDocument>
 
-/** undefined for one of another form. */
+/** Parses a stored plan; undefined for any other document. */
 export const readPolicyDocument = (value: unknown): PolicyDocument | undefined => planDocument.safeParse(value).data
 
-/** Stages it alone. Failures: UNKNOWN_SERVER, and those of the service that stages. */
+/** Stages the change by itself. Failures: UNKNOWN_SERVER, and those of staging. */
 export function stagePolicy(
   ruleService: RuleService,
   { service, to, queue, hosts, reason }: Pick<PolicyDocument, 'service' | 'to' | 'queue' | 'hosts' | 'reason'>,
@@ -66,11 +66,11 @@ export function stagePolicy(
   return ok(plan)
 }
 
-/** Commands as they are sent; waits between them are no commands. */
+/** Commands as sent; waits between them (`#`) stay as they are. */
 const literal = (node: NodeConnection | undefined, lines: readonly string[]): string[] =>
   lines.map((l) => (l.startsWith('#') ? l : (node?.literal?.(l) ?? l)))
 
-/** What the built-in rule of TBF comes to: it limits every class that has no other rule. */
+/** Ceiling of TBF's built-in rule, which limits every class without another rule. */
 function ceilingsOf(plan: PlannedPolicy): object[] {
   const work = plan.servers.filter((s) => s.plan.wanted.some((w) => w.policy.name === 'tbf'))
   const [first] = work
@@ -85,7 +85,7 @@ function ceilingsOf(plan: PlannedPolicy): object[] {
   return [{ rule: DEFAULT_RULE, match: '*', rate, cpts, servers: work.length, queues, ceiling: perClass }]
 }
 
-/** A plan as it is printed. */
+/** JSON form of a plan. */
 function planJson(ruleService: RuleService, cluster: string, plan: PlannedPolicy) {
   const { service } = plan.staged
   const frame = stagedFrame(ruleService, { service }, 0)
@@ -127,11 +127,12 @@ function planJson(ruleService: RuleService, cluster: string, plan: PlannedPolicy
 function planText(p: ReturnType<typeof planJson>): string {
   const out = [`plan ${p.id} of ${p.cluster}: ${p.service} runs ${p.policy}`]
   for (const n of p.nodes) {
-    out.push(n.host, ...n.commands.map((c) => `  ${c}`), '  to undo:', ...n.inverse.map((c) => `    ${c}`))
+    out.push(n.host, ...n.commands.map((c) => `  ${c}`), '  rollback:', ...n.inverse.map((c) => `    ${c}`))
   }
-  if (p.nodes.length === 0 && !p.refused) out.push('every server runs it already: nothing to send')
+  if (p.nodes.length === 0 && !p.refused) out.push('no changes: every server already runs it')
   const { jobs_total: jobs, targets, servers, queued } = p.blast
-  if (p.nodes.length > 0) out.push(`covers ${jobs} jobs, ${targets} targets, ${servers} servers, ${queued} queued RPCs`)
+  if (p.nodes.length > 0)
+    out.push(`affects ${jobs} jobs, ${targets} targets, ${servers} servers, ${queued} queued RPCs`)
   for (const l of p.lints) out.push(`${l.level}: ${l.text}`)
   if (p.refused) out.push(`cannot be applied: ${p.refused.message}`)
   else if (p.nodes.length > 0) out.push(`apply with: sluice policy apply ${p.id} --target ${p.target}`)

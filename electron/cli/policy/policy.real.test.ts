@@ -1,10 +1,10 @@
-/** One change of policies against real OpenSSH servers behind which the emulator plays servers of the release that takes a way over fifo. */
+/** One policy change against real OpenSSH servers, with emulated servers of the release that changes policies by way of fifo. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLab, type Lab } from '../../../tests/lab/lab.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { noSshd } from '#tests/kits/electron/ssh/sshd.ts'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { errorOf, json } from '#tests/kits/cli/printed.ts'
 import { POLICIES, RULES, scenarioOf, SERVERS, type Shown } from '#tests/kits/cli/policies.ts'
 
@@ -21,7 +21,7 @@ describe.skipIf(noSshd !== '').each(['2.15.8'])(
     afterAll(() => lab?.stop())
 
     const sluice = (...words: string[]): Promise<Ended> =>
-      sluiceHere(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
+      runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
         SLUICE_DATA: data,
         SSH_AUTH_SOCK: '',
       })
@@ -35,7 +35,7 @@ describe.skipIf(noSshd !== '').each(['2.15.8'])(
       expect([sent.code, sent.stderr]).toEqual([0, ''])
       return json(sent)
     }
-    /** What schedules the regular queue of each server. */
+    /** Policy of the regular queue of each server. */
     const running = (): Promise<string[]> =>
       Promise.all(
         SERVERS.map(async (host) => {
@@ -67,7 +67,7 @@ describe.skipIf(noSshd !== '').each(['2.15.8'])(
       expect(await running()).toEqual(['tbf jobid', 'tbf jobid'])
       await start('start theirs jobid={1.*} rate=3')
       let plan = await planned('--policy', 'tbf nid')
-      // A busy machine may emulate nothing between two readings.
+      // On a busy machine no time may be emulated between two readings.
       while (plan.blast.queued === 0) plan = await planned('--policy', 'tbf nid')
       const isOld = version === '2.15.8'
       expect(plan.nodes[0]?.commands).toEqual([
@@ -84,7 +84,7 @@ describe.skipIf(noSshd !== '').each(['2.15.8'])(
       const change = await applied(plan.id)
       expect(await running()).toEqual(['tbf nid', 'tbf nid'])
       expect(await rulesOn('oss01')).toEqual([])
-      // A server that hangs serves nothing any more.
+      // A hung server serves nothing.
       const then = await served('oss01')
       await expect.poll(() => served('oss01'), { timeout: 60_000 }).toBeGreaterThan(then + 20)
       const reverted = await sluice('policy', 'revert', String(change['change']), '--json')

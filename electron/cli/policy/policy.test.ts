@@ -1,13 +1,13 @@
-/** `sluice policy` against SSH servers in this process behind which the emulator plays servers of each release. */
+/** `sluice policy` against SSH servers in this process, with emulated servers of each release. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { emulatedServers, type EmulatedServers } from '#tests/kits/cli/emulated-servers.ts'
-import { sluiceHere, type Ended } from '#tests/kits/cli/in-process.ts'
+import { runSluice, type Ended } from '#tests/kits/cli/in-process.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import { errorOf, json } from '#tests/kits/cli/printed.ts'
 import { POLICIES, RULES, scenarioOf, SERVERS, type Shown } from '#tests/kits/cli/policies.ts'
 
-/** A test on the servers that those before it in its group worked on. */
+/** Test that depends on the server state left by the preceding tests of its group. */
 const it = (name: string, act: () => Promise<void>): void => test(name, { concurrent: false }, act)
 /** Separate servers per release, so that the suites run in parallel. */
 const SIDE_BY_SIDE = { concurrent: true, timeout: 120_000 }
@@ -22,7 +22,7 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
   afterAll(() => lab?.stop())
 
   const sluice = (...words: string[]): Promise<Ended> =>
-    sluiceHere(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
+    runSluice(['--config', lab.clusterFile, '--known-hosts', lab.knownHosts, ...words], {
       SLUICE_DATA: data,
       SSH_AUTH_SOCK: '',
     })
@@ -36,7 +36,7 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
     expect([sent.code, sent.stderr]).toEqual([0, ''])
     return json(sent)
   }
-  /** What schedules the regular queue of each server. */
+  /** Policy of the regular queue of each server. */
   const running = (): string[] =>
     SERVERS.map((host) => {
       const { stdout } = lab.exec(host, `lctl get_param -n ${POLICIES}`)
@@ -66,7 +66,7 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
     expect(running()).toEqual(['tbf jobid', 'tbf jobid'])
     start('start theirs jobid={1.*} rate=3')
     let plan = await planned('--policy', 'tbf nid')
-    // A busy machine may emulate nothing between two readings.
+    // On a busy machine no time may be emulated between two readings.
     while (plan.blast.queued === 0) plan = await planned('--policy', 'tbf nid')
     const isOld = version === '2.15.8'
     expect(plan.nodes[0]?.commands).toEqual([
@@ -83,7 +83,7 @@ describe.each(['2.15.8', '2.17.57'])('policies from the shell, on Lustre %s', SI
     const change = await applied(plan.id)
     expect(running()).toEqual(['tbf nid', 'tbf nid'])
     expect(rulesOn('oss01')).toEqual([])
-    // A server that hangs serves nothing any more.
+    // A hung server serves nothing.
     const then = served('oss01')
     await expect.poll(() => served('oss01'), { timeout: 60_000 }).toBeGreaterThan(then + 20)
     const reverted = await sluice('policy', 'revert', String(change['change']), '--json')

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { formatFailure } from '#core/base/result.ts'
 import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
-import { policyWords } from '#core/control/policy-plan.ts'
+import { policyText } from '#core/control/policy-plan.ts'
 import { DEFAULT_RULE, QUEUES } from '#core/control/server-rules.ts'
 import { primaryPolicy, type PolicyStatus, type Queue } from '#core/lustre/nrs-policies.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
@@ -29,7 +29,7 @@ interface ShownQueue {
   readonly fallback: boolean
   readonly queued: number
   readonly active: number
-  /** Rules of its TBF, by who started them; the built-in rule is left out. */
+  /** Rules of its TBF, by owner; the built-in rule is not counted. */
   readonly rules: { readonly sluice: number; readonly controller: number; readonly other: number }
   readonly policies: readonly Omit<PolicyStatus, 'queue'>[]
 }
@@ -50,7 +50,7 @@ interface ShownChange {
   readonly reason: string
 }
 
-/** Changes that are listed. */
+/** Most changes that are listed. */
 const CHANGES = 20
 
 function nodesOf({ source: { monitor } }: OpenCluster, ruleService: RuleService, service: ServiceName): ShownNode[] {
@@ -89,7 +89,7 @@ function nodesOf({ source: { monitor } }: OpenCluster, ruleService: RuleService,
   })
 }
 
-/** Changes of policy, newest first. */
+/** Policy changes, newest first. */
 function changesOf(store: EnforcementStore, cluster: string, services: readonly ServiceName[]): ShownChange[] {
   return store.changes
     .of(cluster)
@@ -104,7 +104,7 @@ function changesOf(store: EnforcementStore, cluster: string, services: readonly 
 
 const ruleWords = ({ sluice, controller, other }: ShownQueue['rules']): string =>
   [
-    sluice > 0 ? `${sluice} rules of Sluice` : '',
+    sluice > 0 ? `${sluice} rules managed by Sluice` : '',
     controller > 0 ? `${controller} of a controller` : '',
     other > 0 ? `${other} other rules` : '',
   ]
@@ -114,7 +114,7 @@ const ruleWords = ({ sluice, controller, other }: ShownQueue['rules']): string =
 function queueLines(q: ShownQueue): string[] {
   const head = [
     q.queue.padEnd(4),
-    policyWords({ name: q.policy, arg: q.arg }).padEnd(20),
+    policyText({ name: q.policy, arg: q.arg }).padEnd(20),
     q.state.padEnd(9),
     (q.fallback ? 'fallback' : '').padEnd(9),
     `${q.queued} queued, ${q.active} active`,
@@ -122,7 +122,7 @@ function queueLines(q: ShownQueue): string[] {
   const rules = ruleWords(q.rules)
   const moving = q.policies
     .filter((p) => p.state === 'stopping' || p.state === 'starting')
-    .map((p) => `       ${policyWords(p)} is ${p.state}, ${p.queued} queued, ${p.active} active`)
+    .map((p) => `       ${policyText(p)} is ${p.state}, ${p.queued} queued, ${p.active} active`)
   return [`    ${head}${rules === '' ? '' : `; ${rules}`}`, ...moving]
 }
 
@@ -130,9 +130,9 @@ function text(nodes: readonly ShownNode[], changes: readonly ShownChange[]): str
   const out: string[] = []
   for (const n of nodes) {
     out.push(`${n.host}  Lustre ${n.version}  ${n.service}`, ...n.queues.flatMap(queueLines))
-    if (n.queues.length === 0) out.push('    its policies were not read')
+    if (n.queues.length === 0) out.push('    policies not read')
   }
-  if (changes.length > 0) out.push('changes of policy:')
+  if (changes.length > 0) out.push('policy changes:')
   for (const c of changes) {
     const reason = c.reason === '' ? '' : `, ${c.reason}`
     out.push(`  ${c.change}  ${c.at}  ${c.service}  ${c.title}, ${c.state}${reason}`)
@@ -140,11 +140,11 @@ function text(nodes: readonly ShownNode[], changes: readonly ShownChange[]): str
   return out.map(plain).join('\n')
 }
 
-/** Ends with 5 where some servers did not answer. */
+/** Exits with 5 if some servers did not answer. */
 export async function show(name: string, { json, service }: ShowOptions, command: Command): Promise<void> {
   const flags = flagsOf(command)
   const kept = openStore(flags)
-  // Which rules are managed by Sluice is not known then; the policies are.
+  // Policies can still be shown; only the owners of rules are unknown.
   if (!kept.ok) process.stderr.write(`sluice: ${plain(formatFailure(kept.error))}\n`)
   const store = kept.ok ? kept.value : must(EnforcementStore.open(':memory:', Date.now()))
   const opened = await openCluster(name, flags, { comesBack: false })

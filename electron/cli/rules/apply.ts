@@ -1,11 +1,11 @@
 /**
- * `sluice rules apply PLAN_ID --target NAME`: sends a plan that was kept. One process at a time takes a plan; it is planned anew on the
- * servers as they are now, and refused with the difference when that gives another plan.
+ * `sluice rules apply PLAN_ID --target NAME`: sends a stored plan. One process at a time can take a plan; it is recomputed on the
+ * current servers and refused with the differences if the result is another plan.
  */
 import type { Command } from 'commander'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { RuleService } from '../../host/rules/rule-service.ts'
-import { plansDiffer } from '../../host/rules/kept-plans.ts'
+import { plansDiffer } from '../../host/rules/shown-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { flagsOf } from '../clusters-flags.ts'
@@ -27,7 +27,7 @@ export interface ApplyOptions {
 
 const DAY_S = 86_400
 
-const AGAIN = 'Plan again, and look at it.'
+const AGAIN = 'Plan again, and review it.'
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
   fail({ code, what: 'The plan was not applied', why, unaffected: 'Nothing was sent.', next })
 
@@ -39,22 +39,22 @@ interface KeptPlan {
 function keptPlan(store: EnforcementStore, id: string): Result<KeptPlan> {
   const kept = store.plans.find(id)
   const document = kept && readPlanDocument(kept.document)
-  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Make one: sluice rules plan.')
+  if (!kept) return refused('NO_SUCH_PLAN', `there is no plan ${id}`, 'Create one: sluice rules plan.')
   if (!document) {
-    const why = 'it is a plan of a policy, or was made by another release of Sluice'
-    return refused('PLAN_UNREADABLE', why, 'For a policy: sluice policy apply. Else plan again.')
+    const why = 'it is a plan of a policy, or from another release of Sluice'
+    return refused('PLAN_UNREADABLE', why, 'For a policy: sluice policy apply. Otherwise plan again.')
   }
   return ok({ cluster: kept.cluster, document })
 }
 
-/** The names that say what a plan is about: the cluster, or the one rule or the one job in it. */
+/** Accepted target names: the cluster, or the only rule or the only job of the plan. */
 function targetsOf(cluster: string, typed: string, { staged }: PlanDocument): string[] {
   const starts = staged.flatMap(({ edit }) => (edit.verb === 'start' ? [edit.conditions] : []))
   const job = starts.length === 1 ? /^jobid=\{([^{}\s,]+)\}$/.exec(starts[0] ?? '')?.[1] : undefined
   return [cluster, typed, ...(job === undefined ? [] : [job])]
 }
 
-/** With the terms of this command in place of the plan's. */
+/** Applies the terms of this command over those of the plan. */
 function withTerms(change: StagedChange, o: ApplyOptions): StagedChange {
   const { terms, edit } = change
   const expiresS = edit.verb === 'start' ? (o.expire ?? terms.expiresS) : terms.expiresS
@@ -64,18 +64,18 @@ function withTerms(change: StagedChange, o: ApplyOptions): StagedChange {
   }
 }
 
-/** What stands against these options; undefined when nothing does. */
+/** Checks the options against the plan; undefined if they are valid. */
 function optionFault({ cluster, document }: KeptPlan, o: ApplyOptions): Failure | undefined {
   if (!targetsOf(cluster, document.typed, document).includes(o.target)) {
-    return refused('NOT_TYPED', `--target ${o.target} is not what it is about`, `Type --target ${document.typed}.`)
+    return refused('NOT_TYPED', `--target ${o.target} does not match the plan`, `Type --target ${document.typed}.`)
       .error
   }
   const longest = Math.max(0, ...stagedOf(document).map((s) => withTerms(s, o).terms.expiresS ?? 0))
   if (longest <= DAY_S || o.over24h) return undefined
-  return refused('TOO_LONG', 'a rule would stand for more than 24 h', 'Say so: --over-24h.').error
+  return refused('TOO_LONG', 'a rule would last more than 24 h', 'Confirm with --over-24h.').error
 }
 
-/** The plan as it is on the servers now; refused with what is different. */
+/** Recomputes the plan on the current servers; refused with the differences. */
 function replanned(
   ruleService: RuleService,
   { document }: KeptPlan,

@@ -1,4 +1,7 @@
-/** `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: every rule, timer and lease of ours goes, on every server that answers. */
+/**
+ * `sluice rules clean CLUSTER` and `sluice stop CLUSTER`: remove every rule, timer and lease of Sluice on every server that
+ * answers.
+ */
 import type { Command } from 'commander'
 import { formatFailure } from '#core/base/result.ts'
 import { namesOf } from '../../cluster/live/live-server.ts'
@@ -23,12 +26,12 @@ export interface StopOptions extends CleanOptions {
   readonly script?: true
 }
 
-/** Removals that could not be written to the audit; printed, because they are lost when the command exits. */
-function sayWaiting(audit: Audit): void {
+/** Prints removals that could not be written to the audit, because they are lost when the command exits. */
+function printPending(audit: Audit): void {
   audit.settle()
   const notice = auditNotice(audit.waiting)
   if (!notice) return
-  process.stderr.write(`sluice: ${plain(`${notice.what}: ${notice.why ?? ''}. Keep what follows:`)}\n`)
+  process.stderr.write(`sluice: ${plain(`${notice.what}: ${notice.why ?? ''}. Save these records:`)}\n`)
   for (const { atMs, server, kind, text } of audit.waiting?.records ?? []) {
     process.stderr.write(`${plain(`${new Date(atMs).toISOString()} ${server} ${kind} ${text}`)}\n`)
   }
@@ -42,12 +45,12 @@ async function remove(cluster: OpenCluster, json: true | undefined): Promise<Exi
     return stopJson(stopped.error, json, EXIT.failed)
   }
   const { removed, nodes, state, others } = stopped.value
-  sayWaiting(source.monitor.audit)
+  printPending(source.monitor.audit)
   if (json) line(jsonText({ cluster: name, removed, state, nodes, others }))
   else {
     const ends = nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`)
     const elsewhere = others.map(
-      (o) => `${o.host}: ${o.console} had ${o.lease} there; it may write again if it is told to`,
+      (o) => `${o.host}: ${o.console} had ${o.lease} there; it can write again if its operator enables it`,
     )
     line([...ends, ...elsewhere, `${removed} removed, ${state}`].map(plain).join('\n'))
   }
@@ -63,7 +66,7 @@ export async function clean(name: string, { json }: CleanOptions, command: Comma
 
 const LUSTRE_ROLES = ['oss', 'mds'] as const
 
-/** A script from what is on record alone: for when no server can be reached from here. */
+/** Builds the removal script from the enforcement store, for when no server can be reached from this machine. */
 function scriptFromRecord(
   flags: ClustersFlags,
   name: string,
@@ -76,7 +79,7 @@ function scriptFromRecord(
     const host = names[i] ?? ''
     const rules = (store?.rules.of(name, host) ?? []).filter(isOwn)
     const found = new Set([...written, ...rules.map((r) => SERVICES[r.service].role)])
-    // A service that is not there has no rules: where nothing is known, all are looked at.
+    // Without any record all services are covered: a service that does not exist has no rules.
     const roles = found.size === 0 ? LUSTRE_ROLES : LUSTRE_ROLES.filter((r) => found.has(r))
     const units = [
       ...rules.map((r) => r.unit),
@@ -87,7 +90,7 @@ function scriptFromRecord(
   return stopScriptText(name, servers, Date.now())
 }
 
-/** The enforcement store, or undefined: the script also removes rules by name pattern, so it does not need the store. */
+/** Enforcement store, or undefined: the script also removes rules by name pattern, so it does not need the store. */
 function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
   const opened = openStore(flags)
   if (!opened.ok) process.stderr.write(`sluice: ${plain(formatFailure(opened.error))}\n`)
@@ -97,7 +100,7 @@ function recordOf(flags: ClustersFlags): EnforcementStore | undefined {
 async function script(name: string, flags: ClustersFlags): Promise<void> {
   const opened = await openCluster(name, flags, { comesBack: false })
   const made = opened.ok ? stopScript(opened.value.source) : scriptFromRecord(flags, name, recordOf(flags))
-  if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from what is on record\n')
+  if (!opened.ok) process.stderr.write('sluice: no server answers; the script is made from the enforcement store\n')
   await writeOut(made.text)
   if (opened.ok) await opened.value.close()
 }

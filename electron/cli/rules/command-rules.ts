@@ -1,4 +1,4 @@
-/** The rule service of one command: rules of ours are known from the store, and the controllers have no part in it. */
+/** Rule service of one command: loads the rules managed by Sluice from the store; controllers are not involved. */
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
 import type { RuleServiceOptions } from '../../host/rules/sending.ts'
@@ -6,13 +6,13 @@ import { RuleService } from '../../host/rules/rule-service.ts'
 import { dataFolder, type ClustersFlags } from '../clusters-flags.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, type ExitCode } from '../output.ts'
-import { takeOwn } from './own-rules.ts'
+import { loadOwnRules } from './own-rules.ts'
 
 /** The enforcement store of the data folder. Failures: those of opening it. */
 export const openStore = (flags: ClustersFlags): Result<EnforcementStore> =>
   EnforcementStore.open(storeFile(dataFolder(flags)), Date.now())
 
-/** The rule service over the present connection of a cluster. Whether it may write is the cluster's own guard's affair. */
+/** Creates the rule service over the current connection of a cluster. The cluster's guard decides if it may write. */
 export function commandRules(
   { source }: OpenCluster,
   store: EnforcementStore,
@@ -26,14 +26,17 @@ export function commandRules(
       return may && !may.ok ? may.error : undefined
     },
   })
-  takeOwn(ruleService, store)
+  loadOwnRules(ruleService, store)
   return ruleService
 }
 
-/** Exit code of a failure that ended a command: a login as root that is not allowed to write is a matter of the clusters file. */
+/** Exit code of a failed command: a root login without permission to write is a usage error of the clusters file. */
 export const exitOf = (failure: Failure): ExitCode => (failure.code === 'ROOT_LOGIN' ? EXIT.usage : EXIT.failed)
 
-/** Opens the way to writing for this command, after its target was named. Failures: READ_ONLY, ROOT_LOGIN, AUDIT_BROKEN and others of the guard. */
+/**
+ * Unlocks writing for this command, after its target was typed. Failures: READ_ONLY, ROOT_LOGIN, AUDIT_BROKEN and others of the
+ * guard.
+ */
 export function unlockFor({ source, name }: OpenCluster): Result<undefined> {
   const { guard } = source
   const may = guard?.mayEnter('enforce') ?? ok(undefined)

@@ -1,57 +1,60 @@
-/** `sluice rules …`: the rules of a cluster from the shell. Every write is a plan that was kept, applied under its target's name. */
+/** `sluice rules …`: rules of a cluster from the shell. Every write is a stored plan, applied by typing its target's name. */
 import { Command, Option } from 'commander'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { addClustersFlags } from '../clusters-flags.ts'
 import { canary, expiry } from '../arguments.ts'
 
 const service = (): Option =>
-  new Option('--service <name>', 'whose rules').choices(SERVICE_NAMES).default('ost_io' satisfies ServiceName)
+  new Option('--service <name>', 'service').choices(SERVICE_NAMES).default('ost_io' satisfies ServiceName)
 
-/** The file of a command is read when it is the one: starting stays fast. */
+/** Implementations are imported by the actions, to keep start-up fast. */
 export function rulesCommand(): Command {
-  const command = new Command('rules').description('list, plan, apply and take back rules of a cluster')
+  const command = new Command('rules').description('list, plan, apply and revert rules of a cluster')
   const add = (name: string): Command => {
     const c = addClustersFlags(new Command(name)).option('--json', 'one JSON document')
     command.addCommand(c)
     return c
   }
   add('list')
-    .description('the rules that stand, and whose they are')
+    .description('rules in force, and their owners')
     .argument('<cluster>')
     .addOption(service())
     .action(async (...args: Parameters<typeof import('./list-command.ts').list>) =>
       (await import('./list-command.ts')).list(...args),
     )
   add('plan')
-    .description('what it takes to have the rules of a file; nothing is sent')
+    .description('commands that bring a cluster to the rules of a file; nothing is sent')
     .argument('<cluster>')
     .requiredOption('--desired <file>', 'YAML: rules: [{ match, rate, queue?, rank?, name? }]; - is standard input')
-    .option('--expire <time>', 'how long the rules stand, for example 30m', expiry, 1800)
-    .option('--reason <text>', 'why, for whoever reads the audit', '')
+    .option('--expire <time>', 'lifetime of the rules, for example 30m', expiry, 1800)
+    .option('--reason <text>', 'reason, for the audit', '')
     .addOption(service())
     .action(async (...args: Parameters<typeof import('./plan.ts').plan>) => (await import('./plan.ts')).plan(...args))
   add('apply')
-    .description('sends a plan: timers first, one server before the rest, read back')
-    .argument('<plan>', 'its id')
-    .requiredOption('--target <name>', 'the cluster, or the one rule or job that it is about')
-    .option('--expire <time>', 'instead of the time of the plan', expiry)
-    .option('--reason <text>', 'instead of the reason of the plan')
-    .option('--canary <s>', 'how long the first server is watched before the rest', canary, 10)
-    .option('--over-24h', 'the rules may stand for more than a day')
-    .option('--yes-laptop-bound', 'where a server keeps no timers, this command stays and ends the rules itself')
+    .description('send a plan: timers first, canary before the other servers, with read-back')
+    .argument('<plan>', 'plan id')
+    .requiredOption('--target <name>', 'the cluster, or the only rule or job of the plan')
+    .option('--expire <time>', 'overrides the lifetime of the plan', expiry)
+    .option('--reason <text>', 'overrides the reason of the plan')
+    .option('--canary <s>', 'seconds to watch the first server before the rest', canary, 10)
+    .option('--over-24h', 'allow rules to last more than a day')
+    .option(
+      '--yes-laptop-bound',
+      'if a server supports no timers, this command keeps running and ends the rules itself',
+    )
     .action(async (...args: Parameters<typeof import('./apply.ts').apply>) =>
       (await import('./apply.ts')).apply(...args),
     )
   add('revert')
-    .description('takes a change of rules or of a policy back')
-    .argument('<change>', 'its id')
-    .option('--canary <s>', 'how long the first server is watched before the rest', canary, 0)
-    .option('--yes-laptop-bound', 'rules that come back may be bound to this command')
+    .description('revert a change of rules or of a policy')
+    .argument('<change>', 'change id')
+    .option('--canary <s>', 'seconds to watch the first server before the rest', canary, 0)
+    .option('--yes-laptop-bound', 'restored rules may depend on this command')
     .action(async (...args: Parameters<typeof import('./revert.ts').revert>) =>
       (await import('./revert.ts')).revert(...args),
     )
   add('clean')
-    .description('removes every rule, timer and lease of ours, and nothing else')
+    .description('remove every rule, timer and lease managed by Sluice, and nothing else')
     .argument('<cluster>')
     .action(async (...args: Parameters<typeof import('./clean.ts').clean>) =>
       (await import('./clean.ts')).clean(...args),

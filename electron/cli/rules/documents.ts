@@ -1,22 +1,24 @@
 /**
- * Plans and changes as they are kept between two commands: what was staged and what the servers were then, and what takes a change
- * back. They are read with a schema: the file is shared with other processes, and other releases.
+ * Plans and changes as stored between two commands: staged edits with the state of the servers, and the edits that revert a
+ * change. Validated with a schema, because the file is shared with other processes and other releases.
  */
 import * as z from 'zod'
 import { ruleLine, service, stagedRecord } from '#core/api/rule-edits.ts'
 import { profile } from '#core/lustre/profile.ts'
 import { RELEASES } from '#core/lustre/release.ts'
 import type { RulePlan } from '../../host/rules/rule-plan.ts'
-import type { PlanToCompare, ServerThen } from '../../host/rules/kept-plans.ts'
+import type { PlanToCompare, ServerThen } from '../../host/rules/shown-plans.ts'
 import type { StagedChange } from '../../host/rules/staged-changes.ts'
 
-/** A server as a plan finds it. */
+/** State of a server at the time of the plan. */
 export const server = z.object({
   server: z.string(),
   rules: z.array(ruleLine),
   tbf: z.object({ reg: z.string().optional(), hp: z.string().optional() }),
-  ...{ release: z.enum(RELEASES), cpts: z.number(), hp: z.boolean() },
-  /** As the server named it. */
+  release: z.enum(RELEASES),
+  cpts: z.number(),
+  hp: z.boolean(),
+  /** As the server reports it. */
   version: z.string(),
 })
 
@@ -24,7 +26,9 @@ const planDocument = z.object({ service, typed: z.string(), staged: z.array(stag
 export type PlanDocument = z.infer<typeof planDocument>
 
 export const planDocumentOf = (service: PlanDocument['service'], typed: string, plan: RulePlan): unknown => ({
-  ...{ service, typed, staged: plan.staged },
+  service,
+  typed,
+  staged: plan.staged,
   servers: plan.changes.map(serverDocument),
 })
 
@@ -38,20 +42,20 @@ export const serverDocument = ({ found, version }: ServerThen): z.infer<typeof s
   version,
 })
 
-/** undefined for one of another form. */
+/** Parses a stored plan; undefined for any other document. */
 export const readPlanDocument = (value: unknown): PlanDocument | undefined => planDocument.safeParse(value).data
 
-/** What was staged, as it was. */
+/** Restores the staged changes. */
 export const stagedOf = ({ staged: list }: Pick<PlanDocument, 'staged'>): StagedChange[] =>
   list.map((s) => ({ ...s, hosts: s.hosts, undoes: s.undoes }))
 
-/** The plan as far as it takes to say what is different now. */
+/** Parts of the plan that are needed to describe differences. */
 export const toCompare = (d: PlanDocument): PlanToCompare => ({
   staged: stagedOf(d),
   changes: d.servers.map(serverThen),
 })
 
-/** A server as the plan found it. */
+/** Restores the state of a server at the time of the plan. */
 export function serverThen({ release, version, tbf, ...s }: z.infer<typeof server>): ServerThen {
   return { found: { ...s, tbf: { reg: tbf.reg, hp: tbf.hp }, profile: profile(release) }, version }
 }

@@ -13,11 +13,11 @@ export interface ListOptions {
   readonly service: ServiceName
 }
 
-/** Ends with 5 where some servers did not answer. */
+/** Exits with 5 if some servers did not answer. */
 export async function list(name: string, { json, service }: ListOptions, command: Command): Promise<void> {
   const flags = flagsOf(command)
   const kept = openStore(flags)
-  // Whose a rule is, is not known then; what stands is.
+  // Rules can still be listed; only their owners are unknown.
   if (!kept.ok) process.stderr.write(`sluice: ${plain(formatFailure(kept.error))}\n`)
   const store = kept.ok ? kept.value : must(EnforcementStore.open(':memory:', Date.now()))
   const opened = await openCluster(name, flags, { comesBack: false })

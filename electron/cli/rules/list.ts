@@ -1,4 +1,4 @@
-/** `sluice rules list CLUSTER`: the rules of a service on every server, and whose they are. */
+/** `sluice rules list CLUSTER`: rules of a service on every server, with their owner. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { DEFAULT_RULE, writtenRules } from '#core/control/server-rules.ts'
@@ -14,13 +14,16 @@ import type { RuleService } from '../../host/rules/rule-service.ts'
 
 const ANSWER_MS = 10_000
 
-/** sluice: started by an operator from this data folder. controller: of a controller, whoever runs it. other: somebody else's. */
+/**
+ * sluice: started by an operator from this data folder. controller: started by a controller of any console. other: not managed by
+ * Sluice.
+ */
 type Owner = 'sluice' | 'controller' | 'built-in' | 'other'
 
 interface ListedRule {
   readonly queue: 'reg' | 'hp'
   readonly cpt: number
-  /** Place in the list, from 0: the first that matches counts. */
+  /** Position in the list, from 0: the first rule that matches applies. */
   readonly rank: number
   readonly name: string
   readonly match: string
@@ -45,7 +48,7 @@ const ownerOf = (name: string, own: OwnRule | undefined): Owner =>
 
 const policy = (arg: string | undefined): string | null => (arg === undefined ? null : `tbf ${arg}`.trim())
 
-/** Seconds until the first timer of the server stops the rule, whoever made it; undefined where none is known. */
+/** Seconds until the first timer on the server stops the rule, of any console; undefined if no timer is known. */
 function leftOf(timers: readonly FoundTimer[] = [], service: ServiceName, r: RuleLine): number | undefined {
   const stop = { parameter: SERVICES[service].rules, queue: r.queue, name: r.name }
   const left = timers.filter((t) => covers(t, [stop])).flatMap((t) => t.leftS ?? [])
@@ -57,7 +60,7 @@ function expiryOf(own: OwnRule | undefined, leftS: number | undefined, nowMs: nu
   return atMs === undefined ? {} : { expires: new Date(atMs).toISOString() }
 }
 
-/** Timers of ours on the servers of a service, whichever console made them; none of a server that does not tell. */
+/** Timers of Sluice on the servers of a service, of any console; none for a server that does not list them. */
 export async function timersOf(
   { source: { monitor } }: OpenCluster,
   service: ServiceName,
@@ -88,7 +91,13 @@ export function listedNodes(
       ranks.set(head, rank + 1)
       const own = store.rules.find({ cluster: name, host: server.server, service, queue: r.queue, name: r.name })
       return {
-        ...{ queue: r.queue, cpt: r.cpt, rank, name: r.name, match: r.conditions, rate: r.rate, classes: r.ref },
+        queue: r.queue,
+        cpt: r.cpt,
+        rank,
+        name: r.name,
+        match: r.conditions,
+        rate: r.rate,
+        classes: r.ref,
         owner: ownerOf(r.name, own),
         ...(own ? { reason: own.reason, by: own.owner, change: own.change } : {}),
         ...expiryOf(own, leftOf(timers.get(server.server), service, r), monitor.nowMs()),
@@ -99,7 +108,7 @@ export function listedNodes(
   })
 }
 
-/** A terse table; CPTs with the same list are one. */
+/** Formats a table; CPTs with identical lists are merged. */
 export function listTable(nodes: readonly ListedNode[]): string {
   return nodes
     .flatMap(({ host, version, policy: { reg, hp }, rules }) => {

@@ -1,4 +1,4 @@
-/** Rules of ours as the enforcement store has them: a command begins with what others started, and leaves what it did itself. */
+/** Rules managed by Sluice in the enforcement store: a command loads those of earlier commands and stores its own. */
 import type { NodeEnd } from '#core/api/rule-edits.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import type { OwnRule } from '../../enforce/store-rules.ts'
@@ -6,8 +6,8 @@ import type { RuleService } from '../../host/rules/rule-service.ts'
 import type { RulePlan } from '../../host/rules/rule-plan.ts'
 import type { RulePlace } from '../../host/rules/operator-rules.ts'
 
-/** Tells a rule service which rules are ours, until when they stand and under which timers. */
-export function takeOwn(ruleService: RuleService, store: EnforcementStore): void {
+/** Loads the managed rules into a rule service, with their expiry and timers. */
+export function loadOwnRules(ruleService: RuleService, store: EnforcementStore): void {
   for (const { service, host, queue, name, ...r } of store.rules.of(ruleService.monitor.source.cluster)) {
     const { reason, createdMs, realtime, unit, expiresMs } = r
     const timer = unit === '' || expiresMs === null ? undefined : { unit, expiresMs }
@@ -15,13 +15,13 @@ export function takeOwn(ruleService: RuleService, store: EnforcementStore): void
   }
 }
 
-/** Notes the rules of a change before they are started, and what became of them afterwards. */
-export class ChangeOnRecord {
+/** Stores the rules of a change before they are started, and updates them with the outcome. */
+export class ChangeRecorder {
   readonly #store: EnforcementStore
   readonly #cluster: string
   readonly #owner: string
   readonly #places: readonly RulePlace[]
-  /** What was noted of them before. */
+  /** Stored rules before the change. */
   readonly #before: ReadonlyMap<RulePlace, OwnRule | undefined>
 
   constructor(store: EnforcementStore, cluster: string, owner: string, plan: RulePlan) {
@@ -39,7 +39,10 @@ export class ChangeOnRecord {
       const createdMs = Date.now()
       const realtime = start.edit.verb === 'start' && start.edit.realtime === true
       this.#keep(place, {
-        ...{ change: '', reason, createdMs, realtime },
+        change: '',
+        reason,
+        createdMs,
+        realtime,
         unit: timers.find((t) => t.rule === place.name)?.unit ?? '',
         expiresMs: expiresS === null ? null : createdMs + expiresS * 1000,
       })
@@ -53,14 +56,15 @@ export class ChangeOnRecord {
     this.#store.rules.keep({ cluster: this.#cluster, ...place, owner: this.#owner, ticket: '', ...r })
   }
 
-  /** @param nodes  how the servers ended; none: nothing was sent. */
+  /** @param nodes  outcome per server; empty if nothing was sent. */
   settle(ruleService: RuleService, change: string, nodes: readonly NodeEnd[]): void {
     for (const place of this.#places) {
       const state = nodes.find((n) => n.host === place.host)?.state ?? 'not sent'
       const now = ruleService.rules.find(place)
       if (state === 'done' && now) {
         const { reason, createdMs, realtime, timer } = now
-        const [unit, expiresMs] = [timer?.stop === undefined ? (timer?.unit ?? '') : '', timer?.expiresMs ?? null]
+        const unit = timer?.stop === undefined ? (timer?.unit ?? '') : ''
+        const expiresMs = timer?.expiresMs ?? null
         this.#keep(place, { change, reason, createdMs, realtime, unit, expiresMs })
       } else if (state === 'done') this.#store.rules.forget({ cluster: this.#cluster, ...place })
       else if (state === 'not sent' || state === 'rolled back') this.#restore(place)

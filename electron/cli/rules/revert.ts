@@ -1,4 +1,4 @@
-/** `sluice rules revert CHANGE_ID`: brings the rules, or the policies, of a change back to what they were, whatever else changed since. */
+/** `sluice rules revert CHANGE_ID`: restores the rules, or the policies, from before a change, regardless of later changes. */
 import type { Command } from 'commander'
 import { randomBytes } from 'node:crypto'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -21,7 +21,7 @@ export interface RevertOptions {
 }
 
 const refused = (code: string, why: string, next: string): Result<never> =>
-  fail({ code, what: 'The change was not taken back', why, unaffected: 'Nothing was sent.', next })
+  fail({ code, what: 'The change was not reverted', why, unaffected: 'Nothing was sent.', next })
 
 interface KeptChange {
   readonly cluster: string
@@ -31,9 +31,13 @@ interface KeptChange {
 function keptChange(store: EnforcementStore, id: string): Result<KeptChange> {
   const kept = store.changes.find(id)
   const past = kept && pastOf(id, kept.atMs, kept.state, kept.document)
-  if (!kept) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list names changes that stand.')
+  if (!kept) return refused('NO_SUCH_CHANGE', `there is no change ${id}`, 'sluice rules list shows changes in force.')
   if (!past)
-    return refused('CHANGE_UNREADABLE', 'another release of Sluice made it', 'sluice rules clean removes all of ours.')
+    return refused(
+      'CHANGE_UNREADABLE',
+      'it is from another release of Sluice',
+      'sluice rules clean removes all rules managed by Sluice.',
+    )
   return ok({ cluster: kept.cluster, past })
 }
 
@@ -52,7 +56,7 @@ async function takeBack(
   return sendStaged(cluster, ruleService, store, { service, planId: `undo of ${past.id}`, canaryS: o.canary })
 }
 
-/** Stages the edits that bring rules back. */
+/** Stages the edits that restore the rules. */
 function stageBack(
   ruleService: RuleService,
   { id: undoes, service, title, done }: PastChange,
@@ -60,7 +64,7 @@ function stageBack(
 ): Result<undefined> {
   const nowMs = ruleService.monitor.nowMs()
   const edits = undoEdits(done, nowMs)
-  if (done.size === 0) return refused('NOTHING_DONE', 'it was not done on any server', 'There is nothing to do.')
+  if (done.size === 0) return refused('NOTHING_DONE', 'it was not applied on any server', 'There is nothing to do.')
   for (const { edit, hosts, expiresS } of edits) {
     const terms = { expiresS, reason: `undo of ${title}`, laptopBound: o.yesLaptopBound === true }
     const id = randomBytes(3).toString('hex')
@@ -68,7 +72,7 @@ function stageBack(
     ruleService.staged.put({ ...head, hosts, undoes, tries: 0, doneOn: [] })
   }
   if (edits.length === 0)
-    return refused('NOTHING_LEFT', 'it wrote no rule that would still stand', 'There is nothing to do.')
+    return refused('NOTHING_LEFT', 'none of its rules would still be in force', 'There is nothing to do.')
   return ok(undefined)
 }
 
@@ -84,7 +88,7 @@ export async function revert(id: string, options: RevertOptions, command: Comman
   if (!opened.ok) return stopOpening(opened.error, json)
   const cluster = opened.value
   const isMine = state !== 'undone' && store.changes.turn(id, state, 'undoing')
-  const taken = refused('CHANGE_TAKEN', `its state is ${store.changes.find(id)?.state ?? 'gone'}`, 'Look at the rules.')
+  const taken = refused('CHANGE_TAKEN', `its state is ${store.changes.find(id)?.state ?? 'gone'}`, 'Check the rules.')
   const sent = isMine ? await takeBack(cluster, store, change, options) : taken
   const isDone = sent.ok && sent.value.code === EXIT.done
   if (isMine) store.changes.turn(id, 'undoing', isDone ? 'undone' : state)

@@ -1,4 +1,4 @@
-/** Commit of a command: sends what is staged, keeps it on record for other processes, and says how every server ended. */
+/** Commit of a command: sends the staged changes, stores them for other processes, and reports the outcome per server. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import { lockCommits } from '../../enforce/commit-lock.ts'
@@ -9,17 +9,17 @@ import { endOfChange, type ChangeEnd, type PastChange } from '../../host/rules/p
 import type { RuleService } from '../../host/rules/rule-service.ts'
 import type { OpenCluster } from '../live.ts'
 import { EXIT, jsonText, line, plain, type ExitCode } from '../output.ts'
-import { ChangeOnRecord } from './own-rules.ts'
+import { ChangeRecorder } from './own-rules.ts'
 
 export interface Sent {
   readonly code: ExitCode
   readonly nodes: readonly NodeEnd[]
   readonly changeId: string
-  /** Says what was done; stays while rules are bound to this command. */
+  /** Prints the outcome; does not return while rules depend on this process. */
   readonly end: (json: true | undefined) => Promise<void>
 }
 
-/** Result of a change, over all servers. A change that waits for a server is partial: this process ends and sends nothing later. */
+/** Combined result over all servers. A change pending on a server is partial: this process ends and sends nothing later. */
 const endOf = (nodes: readonly NodeEnd[]): ChangeEnd => {
   const end = endOfChange(nodes)
   return end === 'done' && nodes.some((n) => n.state === 'pending') ? 'partial' : end
@@ -32,28 +32,30 @@ const CODE: Readonly<Record<ChangeEnd, ExitCode>> = {
   unknown: EXIT.unknown,
 }
 
-/** One exit code for all servers. */
+/** Exit code for all servers together. */
 export const codeOfEnds = (nodes: readonly NodeEnd[]): ExitCode => CODE[endOf(nodes)]
 
-/** This process ends, so nothing is sent later by itself. */
-const AGAIN = 'it does not answer; give the same command again when it does'
+/** This process ends, so nothing is retried. */
+const AGAIN = 'it does not answer; run the same command again when it does'
 
-/** How every server ended; and how to revert the change, where any server may have something of it. */
+/** Outcome per server, and the command to revert the change if any server may have applied some of it. */
 export function sentText(changeId: string, nodes: readonly NodeEnd[]): string {
   const isGone = nodes.every((n) => n.state === 'rolled back' || n.state === 'not sent')
   return [
     ...nodes.map((n) => `${n.host}: ${n.state}, ${n.detail}`),
-    ...(isGone ? [] : [`take it back with: sluice rules revert ${changeId}`]),
+    ...(isGone ? [] : [`revert with: sluice rules revert ${changeId}`]),
   ]
     .map(plain)
     .join('\n')
 }
 
-/** Rules that only this process ends are ended by it, at their time or when it is told to end. */
+/** Waits while rules depend on this process; they end at their expiry or when it is interrupted. */
 async function stay(ruleService: RuleService): Promise<void> {
   const isBound = (): boolean => ruleService.rules.due(Infinity).length > 0
   if (!isBound()) return
-  process.stderr.write('sluice: a server keeps no timers; this command stays until its rules end. Ctrl-C ends them.\n')
+  process.stderr.write(
+    'sluice: a server supports no timers; this command keeps running until its rules end. Ctrl-C ends them.\n',
+  )
   await new Promise<void>((resolve) => {
     const look = setInterval(() => !isBound() && end(), 250)
     const end = (): void => {
@@ -67,12 +69,12 @@ async function stay(ruleService: RuleService): Promise<void> {
 
 export interface SendOptions {
   readonly service: ServiceName
-  /** The plan, or the change that is taken back; for the record. */
+  /** Plan, or the change that is reverted; for the audit. */
   readonly planId: string
   readonly canaryS: number
 }
 
-/** Failures: those of a commit; nothing was sent then. */
+/** Sends the staged changes. Failures: those of a commit; nothing was sent then. */
 export async function sendStaged(
   cluster: OpenCluster,
   ruleService: RuleService,
@@ -83,12 +85,14 @@ export async function sendStaged(
   if (!locked.ok) return locked
   const others = await otherConsoles(cluster.source)
   if (others.length > 0) {
-    process.stderr.write(`sluice: a controller of another console runs on it: ${plain(othersText(others))}\n`)
+    process.stderr.write(
+      `sluice: a controller of another console is running on the cluster: ${plain(othersText(others))}\n`,
+    )
   }
   const plan = ruleService.plan(service)
   const sentId = ruleService.policies.plan(service)?.planId ?? plan.planId
-  const record = new ChangeOnRecord(store, cluster.name, thisUser(), plan)
-  // A rule that ends while it is watched would look like a failure.
+  const record = new ChangeRecorder(store, cluster.name, thisUser(), plan)
+  // A rule that expires during the canary would look like a failure.
   const shortest = Math.min(Infinity, ...plan.changes.flatMap((c) => c.timers.map((t) => t.seconds)))
   const canary = Math.min(canaryS, Math.floor(shortest / 3))
   const cancel = (): void => ruleService.cancel()

@@ -1,7 +1,7 @@
 /**
- * The commands that batch systems are asked with, and which of them a server answers.
+ * Commands that query batch systems, and the choice of the one that a server answers.
  *
- * Text comes first: `squeue --json` tells everything of every job, some 6 KB each, of which six fields are wanted.
+ * Text is tried first: `squeue --json` prints all fields of every job, some 6 KB each, of which six are needed.
  */
 import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, type Result } from '#core/base/result.ts'
@@ -17,7 +17,7 @@ export interface BatchWay {
   readonly name: 'squeue' | 'squeue --json' | 'scontrol' | 'qstat'
   readonly system: BatchSystem
   readonly command: string
-  /** undefined: it is not what this program prints. */
+  /** undefined: not the output of this program. */
   readonly parse: (text: string) => BatchReading | undefined
 }
 
@@ -29,7 +29,9 @@ export const BATCH_WAYS: readonly BatchWay[] = [
   { name: 'qstat', system: 'pbs', command: 'qstat -f -F json', parse: parseQstatJson },
 ]
 
-/** undefined: all are tried in their order. The emulated scheduler is a Slurm that prints lines. */
+/**
+ * Known command of a cluster; undefined: all are tried in order. The emulated scheduler is a Slurm that prints lines.
+ */
 export const firstWay = (kind: ClusterSource['kind']): BatchWay | undefined =>
   kind === 'EMULATED' ? BATCH_WAYS[0] : undefined
 
@@ -40,19 +42,18 @@ export type BatchAnswer =
 const REASON_MAX = 200
 
 function judge(way: BatchWay, { stdout, stderr, code }: ExecResult): BatchAnswer {
-  if (code !== 0) return { ok: false, why: firstLine(stderr, REASON_MAX) || `${way.name} ended with ${code}` }
+  if (code !== 0) return { ok: false, why: firstLine(stderr, REASON_MAX) || `${way.name} exited with ${code}` }
   const read = way.parse(stdout)
-  if (!read) return { ok: false, why: `${way.name} printed what it should not` }
-  // Lines of which none is a job: another program, or another format.
-  if (read.jobs.length === 0 && read.skipped > 0)
-    return { ok: false, why: `nothing of what ${way.name} printed is a job` }
+  if (!read) return { ok: false, why: `${way.name} printed invalid output` }
+  // No line is a job: another program, or another format.
+  if (read.jobs.length === 0 && read.skipped > 0) return { ok: false, why: `no line of ${way.name} is a job` }
   return { ok: true, way, ...read }
 }
 
 /**
  * Reads the queue.
  *
- * @param way  that answered before; the others are tried when it is not there any more.
+ * @param way  the one that answered before; the others are tried when it is no longer there.
  */
 export async function askBatch(
   read: (command: string) => Promise<Result<ExecResult>>,
@@ -61,7 +62,7 @@ export async function askBatch(
   const whys: string[] = []
   for (const w of way ? [way] : BATCH_WAYS) {
     const ran = await read(w.command)
-    // A server that cannot be reached for one of them cannot be for the next.
+    // A server that cannot be reached for one command cannot be for the next.
     if (!ran.ok) return { ok: false, why: formatReason(ran.error) }
     const answer = judge(w, ran.value)
     if (answer.ok) return answer

@@ -61,8 +61,12 @@ describe('qstat -F json', () => {
   it('reads jobs of OpenPBS, arrays and those that wait among them', () => {
     const Jobs = {
       '41.pbs1': {
-        ...{ Job_Name: 'sim', Job_Owner: 'ann@login1', job_state: 'R', Account_Name: 'chem' },
-        ...{ exec_host: 'n1/0*4+n2/0*4', Resource_List: { nodect: 2, select: '2:ncpus=4' } },
+        Job_Name: 'sim',
+        Job_Owner: 'ann@login1',
+        job_state: 'R',
+        Account_Name: 'chem',
+        exec_host: 'n1/0*4+n2/0*4',
+        Resource_List: { nodect: 2, select: '2:ncpus=4' },
       },
       '42[7].pbs1': {
         Job_Name: 7,
@@ -103,7 +107,7 @@ describe('which of them a server has', () => {
     expect(asked).toHaveLength(BATCH_WAYS.length + 1)
   })
 
-  it('is none, and why, where none answers', async () => {
+  it('is absent, with a reason, if no command answers', async () => {
     const answer = await askBatch((c) => Promise.resolve(missing(c.split(' ')[0] ?? '')), undefined)
     expect(answer).toMatchObject({ ok: false, why: expect.stringContaining('squeue: not found') as string })
   })

@@ -19,13 +19,21 @@ function queue(more: Partial<ClusterSource> = {}, isThere = true) {
     },
   }
   const source: ClusterSource = {
-    ...{ kind: 'LIVE', cluster: 'c', nodes: isThere ? [node] : [], maxRate: 1, periodNs: NS_PER_S },
-    ...{ nowNs: () => 0, toUnixMs: (ns: number) => ns / 1e6, ...more },
+    kind: 'LIVE',
+    cluster: 'c',
+    nodes: isThere ? [node] : [],
+    maxRate: 1,
+    periodNs: NS_PER_S,
+    nowNs: () => 0,
+    toUnixMs: (ns: number) => ns / 1e6,
+    ...more,
   }
   const probes = new Probes(source, {}, () => false)
   const batch = new BatchQueue(source, probes)
   return {
-    ...{ state, batch, probes },
+    state,
+    batch,
+    probes,
     at: async (s: number) => {
       await batch.refresh(s * NS_PER_S)
       for (let i = 0; i < 8; i++) await settled()
@@ -34,9 +42,9 @@ function queue(more: Partial<ClusterSource> = {}, isThere = true) {
 }
 
 describe('the batch system of a live cluster', () => {
-  it('names the job behind a Lustre job id, or tells why there is none', async () => {
+  it('names the job behind a Lustre job id, or the reason why there is none', async () => {
     const q = queue()
-    expect(q.batch.unmapped('7.dd.1000')).toEqual({ kind: 'no answer', why: 'it was not asked yet' })
+    expect(q.batch.unmapped('7.dd.1000')).toEqual({ kind: 'no answer', why: 'not queried yet' })
     q.state.answer = printed('7|2|ann|chem|RUNNING|n[1-2]|sim\n')
     await q.at(0)
     expect(q.batch.find('7.dd.1000')).toMatchObject({ user: 'ann', account: 'chem', nodes: 2, hosts: ['n1', 'n2'] })

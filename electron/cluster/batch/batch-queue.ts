@@ -1,6 +1,6 @@
 /**
- * Who jobs belong to, on how many nodes and on which: what the batch system says, asked at an interval of its own. Where it does not
- * answer, what is known stands for a while.
+ * Owners and nodes of jobs from the batch system, queried at an interval of its own. While it does not answer, the last
+ * reply is used for some time.
  */
 import type { BatchJob } from '#core/batch/batch-job.ts'
 import { batchNumber, jobForm, type JobForm } from '#core/batch/lustre-job.ts'
@@ -8,12 +8,12 @@ import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { Probes } from '../probes/probes.ts'
 import { askBatch, type BatchWay, firstWay } from './ask-batch.ts'
 
-/** Not asked again before this, however many new jobs there are, s: slurmctld answers one at a time. */
+/** Least time between two queries, however many new jobs there are, s: slurmctld answers one at a time. */
 const LEAST_S = 5
-/** What was known is given up when nothing came for so many intervals. */
+/** The last reply expires after so many intervals without an answer. */
 const STALE_INTERVALS = 8
 
-/** Why a job is not known to the batch system. */
+/** Reason why a job is not known to the batch system. */
 export type Unmapped =
   | { readonly kind: 'no batch system' | 'no answer'; readonly why: string }
   | { readonly kind: 'not a batch job' | 'ended' | 'not in the queue'; readonly why: string }
@@ -25,23 +25,23 @@ export class BatchQueue {
   readonly #form: JobForm
   #way: BatchWay | undefined
   #jobs: ReadonlyMap<string, BatchJob> | undefined
-  /** Numbers that were in the queue once. */
+  /** Numbers that were in the queue before. */
   readonly #seen = new Set<string>()
   #takenNs = -Infinity
   #running: Promise<void> | undefined
   #hasNews = false
-  #why = 'it was not asked yet'
+  #why = 'not queried yet'
 
   constructor(source: ClusterSource, probes: Probes) {
     this.#source = source
     this.#probes = probes
     this.#node = source.nodes.find((n) => n.roles.includes('scheduler'))
-    // Where the form is not known, the job comes first, as in all that sites use.
+    // Without a known form the job comes first, as in all forms that sites use.
     const { jobIdName = '' } = source
     this.#form = jobIdName === '' ? { find: batchNumber, host: undefined } : jobForm(jobIdName)
   }
 
-  /** Asks when it is time to. A live sample does not wait for the answer. */
+  /** Queries the batch system when due. A live sample does not wait for the answer. */
   async refresh(atNs: number): Promise<void> {
     const node = this.#node
     if (!node || this.#running) return
@@ -51,21 +51,21 @@ export class BatchQueue {
     if (this.#source.kind === 'EMULATED') await this.#running
   }
 
-  /** There is a job that it may know by now. */
+  /** Requests an earlier query, for a new job that may be in the queue by now. */
   hurry(atNs: number): void {
     if (!this.#node) return
     const leastS = this.#source.kind === 'LIVE' ? LEAST_S : 0
     this.#probes.board.hurry('batch', this.#node.host, atNs, leastS)
   }
 
-  /** Whether something was read since the last call. */
+  /** True if something was read since the last call. */
   takeNews(): boolean {
     const had = this.#hasNews
     this.#hasNews = false
     return had
   }
 
-  /** It is not asked any more. */
+  /** Ends the queries and forgets the jobs. */
   forget(why: string): void {
     this.#jobs = undefined
     this.#why = why
@@ -78,12 +78,12 @@ export class BatchQueue {
     return number === undefined ? undefined : this.#jobs?.get(number)
   }
 
-  /** The client that a job id names, where its form has one. */
+  /** Client named by a job id, if its form has one. */
   hostOf(jobId: string): string | undefined {
     return this.#form.host?.(jobId)
   }
 
-  /** Why there is none. */
+  /** Reason why a job id has no batch job. */
   unmapped(jobId: string): Unmapped | undefined {
     if (!this.#node) return { kind: 'no batch system', why: 'no server of the cluster is its scheduler' }
     if (!this.#jobs) return { kind: 'no answer', why: this.#why }
@@ -121,5 +121,5 @@ export class BatchQueue {
   }
 }
 
-/** Numbers remembered of jobs that have left the queue. */
+/** Maximum remembered numbers of jobs that have left the queue. */
 const SEEN_MAX = 100_000

@@ -1,6 +1,6 @@
-/** JSON out of a byte text: names in it are UTF-8. */
+/** Parses JSON from byte text: names in it are UTF-8. */
 
-/** undefined for what is no JSON. */
+/** undefined for invalid JSON. */
 export function jsonOf(byteText: string): unknown {
   try {
     return JSON.parse(Buffer.from(byteText, 'latin1').toString('utf8')) as unknown

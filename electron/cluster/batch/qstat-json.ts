@@ -1,7 +1,8 @@
 /**
  * `qstat -f -F json` of OpenPBS: an object of jobs by `number.server`, or `number[index].server` for one of an array.
  *
- * OpenPBS prints values of a user's environment as they are, which may make the whole answer no JSON: then it is no answer.
+ * OpenPBS prints values of a user's environment verbatim, which may make the whole answer invalid JSON; it is then
+ * rejected.
  */
 import * as z from 'zod'
 import { batchName, JOBS_MAX, type BatchJob, type BatchReading } from '#core/batch/batch-job.ts'
@@ -44,7 +45,7 @@ const stateOf = (s: string): BatchJob['state'] =>
       ? 'ended'
       : 'waiting'
 
-/** @returns  undefined for what is no answer of qstat. */
+/** @returns  undefined unless it is an answer of qstat. */
 export function parseQstatJson(json: string): BatchReading | undefined {
   const read = answer.safeParse(jsonOf(json))
   if (!read.success || (read.data.Jobs === undefined && read.data.pbs_version === undefined)) return undefined

@@ -1,8 +1,8 @@
 /**
- * `squeue --json` of Slurm 21.08 to 24.x. Releases print a number as a number, or as `{set, infinite, number}`; the state as a text
- * or as a list of texts; the node count as `node_count`, and the nodes as a list in the shortened form.
+ * `squeue --json` of Slurm 21.08 to 24.x. Releases print a number as a number, or as `{set, infinite, number}`; the
+ * state as a text or as a list of texts; the node count as `node_count`, and the nodes as a list in the shortened form.
  *
- * What is not of a known shape is left out and counted; a text that is not JSON, or has no list of jobs, is no answer.
+ * Jobs of an unknown shape are skipped and counted; a text that is not JSON, or has no list of jobs, is rejected.
  */
 import * as z from 'zod'
 import { batchName, JOBS_MAX, type BatchJob, type BatchReading } from '#core/batch/batch-job.ts'
@@ -21,7 +21,7 @@ const job = z.object({
   job_id: number,
   name: text,
   user_name: text,
-  /** Before 22.05 some builds print the id alone. */
+  /** Before 22.05 some builds print only the id. */
   user_id: number.optional().catch(undefined),
   account: text,
   job_state: z.union([z.string(), z.array(z.string()).max(16)]).optional(),
@@ -39,7 +39,7 @@ const answer = z.object({ jobs: z.array(z.unknown()) })
 const stateOf = (s: z.infer<typeof job>['job_state']): BatchJob['state'] =>
   slurmState((typeof s === 'string' ? s : s?.[0]) ?? '')
 
-/** @returns  undefined for what is no answer of squeue. */
+/** @returns  undefined unless it is an answer of squeue. */
 export function parseSqueueJson(json: string): BatchReading | undefined {
   const read = answer.safeParse(jsonOf(json))
   if (!read.success) return undefined

@@ -8,7 +8,7 @@ import { demo, emulatedCluster } from '../../../tests/node/emulated-cluster.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { History } from '../../history/history.ts'
 import { debtsAt } from '../../host/views/pairs.ts'
-import { KeptRecords } from './kept-records.ts'
+import { LedgerStateStore } from './ledger-state-store.ts'
 import type { ClusterMonitor } from '../monitor.ts'
 import { jobColumn, shareColumn, shareName } from '../state/recent.ts'
 
@@ -31,7 +31,7 @@ function balances(monitor: ClusterMonitor, sample: number, target: string): Map<
   }
   return sums
 }
-/** Pairs and records say the same of every job at a sample, on every target and in all; returns jobs with a record. */
+/** Pairs and records of every job agree at a sample, on every target and in total; returns jobs with a record. */
 function expectEven(monitor: ClusterMonitor, sample: number): number {
   const { raw, shares } = monitor.recent
   let withRecord = 0
@@ -93,7 +93,7 @@ describe('a restart of the console', () => {
     expect(replayed.length).toBeGreaterThan(4)
 
     const c = emulatedCluster(demo(), { kind: 'LIVE', history: open(file) })
-    const kept = new KeptRecords(c.monitor.source, c.history)
+    const kept = new LedgerStateStore(c.monitor.source, c.history)
     const restored = ['demo-OST0000', 'demo-OST0001', 'demo-OST0002', 'demo-OST0003'].flatMap((target) => {
       const loaded = kept.load(target)
       const pairs = loaded.ok ? (loaded.value?.state.pairs.pairs ?? []) : []

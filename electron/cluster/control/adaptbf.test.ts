@@ -18,7 +18,7 @@ import { History } from '../../history/history.ts'
 import { jobFrame } from '../../host/views/jobs/job.ts'
 import { jobsFrame } from '../../host/views/jobs/jobs.ts'
 import { debtsAt } from '../../host/views/pairs.ts'
-import { KeptRecords } from './kept-records.ts'
+import { LedgerStateStore } from './ledger-state-store.ts'
 import type { ClusterMonitor } from '../monitor.ts'
 import { jobColumn, shareColumn, shareName } from '../state/recent.ts'
 import { edited, lost } from '#tests/kits/electron/answers.ts'
@@ -43,7 +43,7 @@ function balances(monitor: ClusterMonitor, sample: number, target: string): Map<
   }
   return sums
 }
-/** Pairs and records say the same of every job at a sample, on every target and in all; returns jobs with a record. */
+/** Pairs and records of every job agree at a sample, on every target and in total; returns jobs with a record. */
 function expectEven(monitor: ClusterMonitor, sample: number): number {
   const { raw, shares } = monitor.recent
   let withRecord = 0
@@ -97,7 +97,7 @@ describe('who owes whom', () => {
           const pairs = job.pairs?.tokens.reduce((s, n) => s + n, job.pairs.rest)
           expect(pairs, `${jobId} ${target}`).toBe(f.rows.record[i] ?? 0)
           expect(job.record).toBe(f.rows.record[i])
-          // Lines of a ledger that began with the job say all that its record did.
+          // The lines of a ledger that starts with the job add up to its record.
           if (job.ledger.length < 40) expect(job.ledger.reduce((s, l) => s + l.tokens, 0)).toBe(job.record ?? 0)
         }
       }
@@ -115,7 +115,7 @@ describe('who owes whom', () => {
       const f = jobFrame(c.monitor, { at: null, windowMs: 10_000, target, jobId: '1.hog.u1' }, 1)
       const of = (m: 'demand' | 'allocated' | 'rpcs') => f.series[m].slice(-10).map((v) => v ?? NaN)
       const mean = (values: number[]): number => values.reduce((s, v) => s + v, 0) / values.length
-      // It is held at its rate, so it wants more than it is given, and gets what it is given.
+      // It is limited to its rate, so it wants more than it is given, and gets all that it is given.
       expect(mean(of('demand'))).toBeGreaterThan(mean(of('allocated')))
       expect(mean(of('rpcs')) / mean(of('allocated'))).toBeGreaterThan(0.8)
       expect(f.entitled).toBeCloseTo(1 / 3)
@@ -166,7 +166,7 @@ describe('a period that was not observed', () => {
       expectEven(c.monitor, c.monitor.sample)
       expect(jobsFrame(c.monitor, query, 1).totals.record).toBe(0)
     })
-    // What was held was not decided: the history has only the decisions of the other server.
+    // Held periods were not decided: the history has only the decisions of the other server.
     expect(c.history.count('decision')).toBe(decided + 20 * 2)
     isAway = false
     await c.run(6.15)
@@ -255,7 +255,7 @@ describe('odd input', () => {
     expect(c.monitor.failures).toEqual([])
   })
 
-  it('a clock that goes backwards holds the records for one period and is said', async () => {
+  it('a clock that goes backwards holds the records for one period and is reported', async () => {
     const c = emulatedCluster(twoJobs())
     await c.run(3)
     const before = DATA.map((t) => recordsOf(c, t))
@@ -303,7 +303,7 @@ describe('odd input', () => {
 })
 
 describe('a restart of the console', () => {
-  /** Two consoles one after the other on one world that goes on. */
+  /** Two consoles, one after the other, on one running world. */
   async function restarted(
     file: string,
     spoil: (file: string) => void = () => undefined,
@@ -322,9 +322,10 @@ describe('a restart of the console', () => {
     return [first, second]
   }
 
-  it('goes on with the records and debts of the same live cluster, under the rules that still stand', async () => {
+  it('continues with the records and debts of the same live cluster, under the rules still in force', async () => {
     const [first, second] = await restarted(join(tempFolder(), 'h.sqlite'))
-    const [records, pairs] = [DATA.map((t) => recordsOf(first, t)), debtsAt(first.monitor, first.monitor.sample, '')]
+    const records = DATA.map((t) => recordsOf(first, t))
+    const pairs = debtsAt(first.monitor, first.monitor.sample, '')
     expect(records.flat().length).toBe(4)
     // The first reading is a base; the next is the first sample.
     await second.run(6.15)
@@ -340,7 +341,7 @@ describe('a restart of the console', () => {
       }
       expect(recordsOf(second, t)).toEqual([...now].filter(([, v]) => v !== 0).sort())
     })
-    // Tokens are remembered, because their rules are there: the hog is seen to be held at its rate at once.
+    // Tokens are remembered, because their rules are there: the hog is known to be limited at once.
     const demand = second.monitor.loop.controllers.report(DATA[0])?.demand.get('1.hog.u1') ?? 0
     const reading = second.monitor.reading('oss01')?.targets[0]?.deltas?.find((d) => d.jobId === '1.hog.u1')
     expect(demand).toBeGreaterThan(reading?.rpcs ?? NaN)
@@ -349,7 +350,7 @@ describe('a restart of the console', () => {
     ).toHaveLength(2)
     expect(second.monitor.failures).toEqual([])
     await second.run(9, () => expectEven(second.monitor, second.monitor.sample))
-    // Debts that stood before keep the instant at which they began, and older lines come from the history.
+    // Earlier debts keep the time at which they began, and older lines come from the history.
     const restoredMs = second.source.toUnixMs(6 * NS_PER_S)
     const old = (debtsAt(second.monitor, 1, '') ?? []).filter((d) => (d.sinceMs ?? Infinity) < restoredMs)
     expect(old.length).toBeGreaterThan(0)
@@ -362,7 +363,7 @@ describe('a restart of the console', () => {
     second.history.close()
   })
 
-  it('has nothing to go on with where the records cannot be read, says so and starts anew', async () => {
+  it('starts without records if they cannot be read, and reports it', async () => {
     const [, second] = await restarted(join(tempFolder(), 'h.sqlite'), (file) => {
       const db = new Database(file)
       db.exec(`UPDATE adaptbf_state SET state = replace(state, '"record":', '"record":1') WHERE target = '${DATA[0]}'`)
@@ -389,7 +390,7 @@ describe('a restart of the console', () => {
       source: first.source,
       session: 'next',
     })
-    const kept = new KeptRecords(second.monitor.source, second.history)
+    const kept = new LedgerStateStore(second.monitor.source, second.history)
     expect(DATA.map((t) => kept.load(t))).toEqual([
       { ok: true, value: undefined },
       { ok: true, value: undefined },
@@ -468,7 +469,8 @@ describe('settings', () => {
       expect(c.monitor.failures).toEqual([])
       return changes(c)
     }
-    const [all, some] = [await run(0), await run(50)]
+    const all = await run(0)
+    const some = await run(50)
     expect(all).toBeGreaterThan(20)
     expect(some).toBeLessThan(all / 2)
   })

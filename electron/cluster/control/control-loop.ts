@@ -1,8 +1,8 @@
 /**
- * The control loop of a cluster: one controller per target, their decisions joined to one plan per server, and the plan
+ * Control loop of a cluster: one controller per target, their decisions merged into one plan per server, and the plan
  * shown (advise) or applied under a lease and read back (enforce).
  *
- * A server that did not answer is left alone in that period: never tightened blind.
+ * A server that did not answer is skipped in that period: never tightened blindly.
  */
 import { type ControllerName, isControllerRule } from '#core/controllers/registry.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
@@ -14,7 +14,7 @@ import type { Decision, Mode } from '#core/control/controller.ts'
 import {
   ControlSteps,
   type Action,
-  type LeftOut,
+  type UnthrottledJobs,
   type ServerSeen,
   type ServerStep,
 } from '#core/control/control-step.ts'
@@ -23,17 +23,17 @@ import { planRemoval, type Plan } from '#core/control/plan.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import type { Audit } from '../../base/audit.ts'
 import { applyPlan, type Applied } from '../../enforce/executor.ts'
-import { Lease, type LeaseKeeper, type LeaseState } from '../../enforce/lease.ts'
+import { Lease, type LeaseStore, type LeaseState } from '../../enforce/lease.ts'
 import { stopsInMemory, WritePermit, type StopRecords } from '../../enforce/store-stops.ts'
 import type { NodeReading } from '../read/collector.ts'
 import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import type { JobIdWatch } from '../state/job-id-watch.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
 import { TargetControllers } from './target-controllers.ts'
-import type { KeptRecords } from './kept-records.ts'
-import { UnderWay } from './under-way.ts'
+import type { LedgerStateStore } from './ledger-state-store.ts'
+import { PendingWork } from './pending-work.ts'
 
-/** The newest plan of a server that had anything to do, and what came of it. */
+/** Latest plan of a server with changes, and its outcome. */
 export interface PlanOutcome {
   readonly plan: Plan
   readonly atMs: number
@@ -41,14 +41,14 @@ export interface PlanOutcome {
   readonly detail: string
 }
 
-/** What the loop did to one server in one period. */
+/** Result of one server in one period. */
 export interface ServerPeriod {
   readonly host: string
-  /** Whose rules these are. */
+  /** Service of the rules. */
   readonly service: ServiceName
-  /** One a target; of a target that was not measured the last one again, which moves no record. */
+  /** One per target; for a target that was not measured the last one again, which changes no record. */
   readonly decisions: readonly Decision[]
-  /** What they do not say, by target; only of controllers with a ledger. */
+  /** Details of the decisions, by target; only of controllers with a ledger. */
   readonly reports: ReadonlyMap<string, PeriodReport>
   /** Time of the controllers, and of writing and reading back, ms of wall time. */
   readonly allocateMs: number
@@ -56,7 +56,7 @@ export interface ServerPeriod {
   /** Rules in force for the next period. */
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
-  /** The same of the other services of its role. */
+  /** Rules of the other services of its role. */
   readonly others?: readonly {
     readonly service: ServiceName
     readonly rules: readonly RuleLine[]
@@ -64,27 +64,33 @@ export interface ServerPeriod {
   }[]
 }
 
-/** A period in which nothing was decided for a server. */
+/** Period without decisions for a server. */
 export const idlePeriod = (host: string, rules: readonly RuleLine[] = [], rulesText = ''): ServerPeriod => ({
-  ...{ host, service: 'ost_io', rules, rulesText },
-  ...{ decisions: [], reports: new Map(), allocateMs: 0, applyMs: 0 },
+  host,
+  service: 'ost_io',
+  rules,
+  rulesText,
+  decisions: [],
+  reports: new Map(),
+  allocateMs: 0,
+  applyMs: 0,
 })
 
-/** One period of one server, begun. */
+/** Started period of one server. */
 export interface BegunPeriod {
-  /** With the rules as they were read. */
+  /** With the rules as read. */
   readonly period: ServerPeriod
-  /** The same when its rules were written and read back; undefined where nothing is written. */
+  /** The period once its rules are written and read back; undefined if nothing is written. */
   readonly written: Promise<ServerPeriod> | undefined
 }
 
-const NOTHING_LEFT: LeftOut = { unmatchable: 0, overCap: 0, exempt: 0, shut: 0 }
+const NOTHING_LEFT: UnthrottledJobs = { unmatchable: 0, overCap: 0, exempt: 0, shut: 0 }
 
 const versionUnknown = (host: string): Failure => ({
   code: 'VERSION_UNKNOWN',
   what: `No rule is written on ${host}`,
-  why: 'its release could not be read, and releases differ in what they survive',
-  unaffected: 'It is read and shown; other servers are controlled.',
+  why: 'its release could not be read, and not every command is safe on every release',
+  unaffected: 'Monitoring continues; other servers are controlled.',
   next: 'Let the login read the parameter version.',
 })
 
@@ -93,18 +99,18 @@ const partlySeen = (host: string): Failure => ({
   what: `The rules on ${host} were removed`,
   why: 'some of its targets are not measured, so nothing can be decided for it',
   unaffected: 'Other servers are controlled.',
-  next: 'It is taken up again when all of its targets are measured, or a minute after some are gone.',
+  next: 'It is controlled again when all of its targets are measured, or a minute after some are gone.',
 })
 
 const notOnRecord = (host: string, e: unknown): Failure => ({
   code: 'NOT_ON_RECORD',
-  what: `Rules on ${host} are not kept up`,
-  why: `what would be sent could not be put on record: ${e instanceof Error ? e.message : String(e)}`,
-  unaffected: 'Sampling goes on. Rules that are there are removed by their timer within a minute.',
-  next: 'Free space for the history; writing starts again by itself.',
+  what: `Rules on ${host} are not updated`,
+  why: `the commands could not be recorded: ${e instanceof Error ? e.message : String(e)}`,
+  unaffected: 'Sampling continues. Active rules are removed by their timer within a minute.',
+  next: 'Free space for the history; writing resumes automatically.',
 })
 
-/** One server in one period, as its rules are written. */
+/** One server in one period, while its rules are written. */
 interface WorkedOn {
   readonly node: NodeConnection
   readonly reading: NodeReading
@@ -112,7 +118,7 @@ interface WorkedOn {
   readonly nowNs: number
 }
 
-/** RPCs that each job was served in the period, all targets of a server. */
+/** RPCs served per job in the period, over all targets of a server. */
 function servedBy(reading: NodeReading): Map<string, number> {
   const served = new Map<string, number>()
   for (const t of reading.targets) {
@@ -129,18 +135,18 @@ export class ControlLoop {
   readonly #outcomes = new Map<string, PlanOutcome>()
   /** Servers on which this session may have rules. */
   readonly #written = new Set<string>()
-  /** What keeps rules from being written, by server: one that works must not hide one that does not. */
+  /** Failures that keep rules from being written, by server: a working server must not hide a failing one. */
   readonly #failures = new Map<string, Failure>()
-  readonly #left = new Map<string, LeftOut>()
+  readonly #left = new Map<string, UnthrottledJobs>()
   readonly #steps: ControlSteps
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
   readonly #permit: WritePermit
-  readonly #underWay = new UnderWay()
-  /** Rates of our rules as they were left, by server and name. */
+  readonly #underWay = new PendingWork()
+  /** Rates of Sluice's rules after the last write, by server and name. */
   readonly #leftAs = new Map<string, ReadonlyMap<string, number>>()
-  /** Why it left enforce by itself; until somebody chooses a mode. */
+  /** Reason for leaving enforce automatically; cleared when a mode is chosen. */
   #leftWhy: Failure | undefined
-  /** Told when it leaves enforce by itself. */
+  /** Called when it leaves enforce automatically. */
   onLeave: (why: Failure) => void = () => undefined
 
   /** @param session  part of the names of the servers' timers. */
@@ -154,14 +160,14 @@ export class ControlLoop {
       readonly options: LoopOptions
       /** @default by the kind of the source: narrower on real servers */
       readonly fences?: Fences | undefined
-      /** Where leases are noted for other processes. */
-      readonly leases?: LeaseKeeper | undefined
-      /** Which jobs are never limited. */
+      /** Records leases for other processes. */
+      readonly leases?: LeaseStore | undefined
+      /** Identifies jobs that are never limited. */
       readonly jobIds: Pick<JobIdWatch, 'isSystem'>
-      /** Stops of the cluster, by whichever process; of this one alone without. */
+      /** Stops of the cluster by any process; by default only those of this one. */
       readonly stops?: StopRecords | undefined
     },
-    kept?: KeptRecords,
+    kept?: LedgerStateStore,
   ) {
     this.#source = source
     this.#jobIds = start.jobIds
@@ -185,32 +191,35 @@ export class ControlLoop {
     return this.controllers.name
   }
 
-  /** What keeps rules from being written, one a server at most; and records that could not be restored. */
+  /** Failures that keep rules from being written, at most one per server; and records that could not be restored. */
   get failures(): readonly Failure[] {
     return [...(this.#leftWhy ? [this.#leftWhy] : []), ...this.#failures.values(), ...this.controllers.failures]
   }
 
-  /** What keeps rules from being written on a server. */
+  /** Failure that keeps rules from being written on a server. */
   failureOf(host: string): Failure | undefined {
     return this.#failures.get(host)
   }
 
-  /** Why it left enforce by itself; undefined where somebody chose the mode. */
+  /** Reason for leaving enforce automatically; undefined if the mode was chosen. */
   get leftWhy(): Failure | undefined {
     return this.#leftWhy
   }
 
-  /** Servers on which a command is under way. */
+  /** Servers with a pending command. */
   get busy(): ReadonlySet<string> {
     return this.#underWay.hosts
   }
 
-  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  /** Resolves when no command is pending, or after so many ms of wall time; @returns servers that still have one. */
   over(ms: number): Promise<ReadonlySet<string>> {
     return this.#underWay.over(ms)
   }
 
-  /** Why nothing may be made or tightened on a server now; undefined while it may. A stop by whichever process ends enforce. */
+  /**
+   * Reason why no rule may be started or tightened on a server now; undefined if allowed. A stop by any process ends
+   * enforce.
+   */
   readonly may = (): string | undefined => {
     if (this.mode === 'enforce') {
       const refused = this.#permit.refusal()
@@ -221,7 +230,7 @@ export class ControlLoop {
     return this.#leftWhy?.why ?? `the mode is ${this.mode}`
   }
 
-  /** Leaves enforce by itself: its rules go. */
+  /** Leaves enforce automatically: its rules are removed. */
   leave(why: Failure): void {
     if (this.mode !== 'enforce') return
     this.setMode('observe')
@@ -237,8 +246,8 @@ export class ControlLoop {
     return this.#leases.get(host)
   }
 
-  /** Jobs that got no rule although the controller wants one, on the server with most of them. */
-  get left(): LeftOut {
+  /** Unthrottled jobs, which got no rule although the controller wants one, on the server with most of them. */
+  get left(): UnthrottledJobs {
     let out = NOTHING_LEFT
     for (const l of this.#left.values()) {
       out = {
@@ -251,7 +260,7 @@ export class ControlLoop {
     return out
   }
 
-  /** What a controller may do at most. */
+  /** Limits on the controller. */
   get fences(): Fences {
     return this.#steps.fences
   }
@@ -270,7 +279,7 @@ export class ControlLoop {
     this.#left.clear()
   }
 
-  /** Another controller starts without records; those of the old one are gone with it. */
+  /** Switches the controller; records of the old one are dropped. */
   setController(name: ControllerName): void {
     if (name === this.controller) return
     this.controllers.setName(name)
@@ -284,8 +293,9 @@ export class ControlLoop {
   }
 
   /**
-   * Begins one period of one server: it is decided at once, and written beside those of others. What keeps rules from being written is a
-   * failure to show. A server on which the last period is still being written is held.
+   * Begins one period of one server: decided at once, written in parallel with those of other servers. Whatever keeps
+   * rules from being written is reported as a failure. A server on which the last period is still being written is
+   * held.
    */
   begin(node: NodeConnection, reading: NodeReading, jobs: JobRegistry, nowNs: number): BegunPeriod {
     const began = performance.now()
@@ -293,7 +303,7 @@ export class ControlLoop {
     if (this.#underWay.has(host)) {
       return { period: this.#period(host, this.#hold(reading.targets, nowNs), reading), written: undefined }
     }
-    // After a gap the first reading is a base only; the rules are held until there is something to judge by.
+    // After a gap the first reading is only a base; the rules are held until there are counts to judge by.
     this.#steps.setTerms({
       periodNs: this.#source.periodNs,
       deadbandPercent: this.controllers.options.deadbandPercent,
@@ -321,7 +331,7 @@ export class ControlLoop {
     return { period, written }
   }
 
-  /** A server as the step takes it. */
+  /** Input of the control step for a server. */
   #seen(reading: NodeReading, jobs: JobRegistry): ServerSeen {
     let served: Map<string, number> | undefined
     const seconds = this.#source.periodNs / NS_PER_S
@@ -337,7 +347,7 @@ export class ControlLoop {
     }
   }
 
-  /** What is written to a server in one period; undefined where nothing is. */
+  /** Writes to a server in one period; undefined if there is nothing to write. */
   #carryOut(action: Action, step: ServerStep, at: WorkedOn): Promise<ServerPeriod> | undefined {
     const { host } = at.node
     const guarded = async (act: () => Promise<ServerPeriod>): Promise<ServerPeriod> => {
@@ -367,7 +377,7 @@ export class ControlLoop {
     }
   }
 
-  /** A period of a server that did not answer: its targets keep their records, its rules are left alone. */
+  /** Period of a server that did not answer: its targets keep their records, its rules are unchanged. */
   gap(host: string, targets: readonly string[], nowNs: number): ServerPeriod {
     const decisions = this.#hold(
       targets.map((target) => ({ target })),
@@ -385,7 +395,7 @@ export class ControlLoop {
     return { ...idlePeriod(host, read.rules, read.rulesText), decisions, reports }
   }
 
-  /** A server that is seen in part for long gets rid of our rules. */
+  /** Removes Sluice's rules from a server that has been partially visible for long. */
   async #relax(at: WorkedOn): Promise<ServerPeriod> {
     const { host } = at.node
     const isOn = this.#written.has(host) || at.reading.rules.some((r) => isControllerRule(r.name))
@@ -405,7 +415,10 @@ export class ControlLoop {
     return targets.flatMap(({ target }) => this.controllers.hold(target, nowNs) ?? [])
   }
 
-  /** Makes the lease while its plans are still only shown: other consoles know by it that this one enforces, and can end it. */
+  /**
+   * Takes the lease while plans are still only shown: it tells other consoles that this one enforces, and they can end
+   * it.
+   */
   async #announce(step: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) return asRead
     const ours = reading.rules.filter((r) => isControllerRule(r.name)).map((r) => r.name)
@@ -415,7 +428,7 @@ export class ControlLoop {
     return asRead
   }
 
-  /** Brings the rules of one server to what is wanted, under a timer that covers them. */
+  /** Applies the wanted rules of one server under a timer that covers them. */
   async #keep({ plan }: ServerStep, { node, reading, asRead, nowNs }: WorkedOn): Promise<ServerPeriod> {
     if (!reading.version) {
       this.#failures.set(node.host, versionUnknown(node.host))
@@ -433,46 +446,46 @@ export class ControlLoop {
     this.#written.add(node.host)
     const after = plan.commands.length === 0 ? asRead : await this.#enforce(node, plan, asRead, nowNs)
     this.#leftAs.set(node.host, ratesOf(after.rules))
-    // Left meanwhile: what was not sent is no fault.
+    // Enforce was left meanwhile: unsent commands are no failure.
     if (this.mode === 'enforce') this.#judge(node.host, plan, nowNs)
     return after
   }
 
-  /** Whether rules of ours have other rates than they were left with, or there are others. */
+  /** True if rules of Sluice have other rates than after the last write, or new ones exist. */
   #isChanged(host: string, present: readonly RuleLine[]): boolean {
     const left = this.#leftAs.get(host)
     return left !== undefined && [...ratesOf(present)].some(([name, rate]) => left.get(name) !== rate)
   }
 
   #notCovered(host: string, { error }: Extract<Result<LeaseState | undefined>, { ok: false }>): void {
-    // Whoever took it keeps the rules, and removes them.
+    // The console that took the lease now manages the rules, and removes them.
     if (error.code === 'LEASE_TAKEN') {
       this.#written.delete(host)
       this.leave(error)
     } else if (this.mode === 'enforce') this.#failures.set(host, error)
   }
 
-  /** A plan that did not come true is not sent again every period: the pause doubles up to half a minute. */
+  /** A plan whose read-back failed is not sent again every period: the pause doubles up to half a minute. */
   #judge(host: string, plan: Plan, nowNs: number): void {
     const outcome = plan.commands.length === 0 ? undefined : this.#outcomes.get(host)
     if (!outcome || outcome.state === 'applied') {
       this.#failures.delete(host)
-      this.#steps.cameTrue(host)
+      this.#steps.planApplied(host)
       return
     }
     const pauseNs = this.#steps.refused(host, nowNs)
     this.#failures.set(host, {
       code: 'RULES_NOT_APPLIED',
-      what: `The rules on ${host} are not what the controller wants`,
+      what: `The rules on ${host} differ from those of the controller`,
       why: outcome.detail,
-      unaffected: 'Other servers are controlled; sampling goes on.',
-      next: `It is tried again every ${pauseNs / NS_PER_S} s. If it stays, check the TBF type of the server: jobid is needed.`,
+      unaffected: 'Other servers are controlled; sampling continues.',
+      next: `It is retried every ${pauseNs / NS_PER_S} s. If it persists, check the TBF type of the server: jobid is needed.`,
     })
   }
 
   /**
-   * Removes our rules. Also those that an earlier start of Sluice left behind: in enforce they were taken over, because
-   * their names are the same.
+   * Removes Sluice's rules. Also those left behind by an earlier start of Sluice: in enforce they were taken over,
+   * because their names are the same.
    */
   async #withdraw({ node, reading, asRead }: WorkedOn): Promise<ServerPeriod> {
     const lease = this.#leases.get(node.host)
@@ -498,7 +511,7 @@ export class ControlLoop {
     this.#outcomes.set(plan.server, { plan, atMs, state: 'shown', detail })
   }
 
-  /** @param nowNs  of a period; undefined where rules are removed, which needs no lease. */
+  /** @param nowNs  time of the period; undefined if rules are removed, which needs no lease. */
   async #enforce(node: NodeConnection, plan: Plan, asRead: ServerPeriod, nowNs?: number): Promise<ServerPeriod> {
     const atMs = this.#nowMs()
     const applied: Applied = await applyPlan(node, plan, this.#audit, atMs, {
@@ -518,7 +531,7 @@ export class ControlLoop {
   }
 }
 
-/** Rates of our rules by name. */
+/** Rates of Sluice's rules by name. */
 const ratesOf = (rules: readonly RuleLine[]): Map<string, number> =>
   new Map(
     rules.filter((r) => r.queue === 'reg' && r.cpt === 0 && isControllerRule(r.name)).map((r) => [r.name, r.rate]),

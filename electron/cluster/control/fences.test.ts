@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES, MODEL_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
-import { byOthers, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, standing } from '../../../tests/node/rule-service.ts'
 import { Watchdog } from '#core/control/watchdog.ts'
 import { edited, printed } from '#tests/kits/electron/answers.ts'
 
@@ -41,7 +41,8 @@ describe('a controller in enforce', () => {
         continue
       }
       const key = `${host} ${m[2] ?? ''}`
-      const [was, is] = [rates.get(key), Number(m[3])]
+      const was = rates.get(key)
+      const is = Number(m[3])
       expect(is).toBeGreaterThanOrEqual(5)
       if (was !== undefined) {
         steps++
@@ -56,7 +57,7 @@ describe('a controller in enforce', () => {
   it('leaves the cap of an operator in force, also after the job was idle', async () => {
     const c = emulatedCluster(twoJobs(), { mode: 'enforce', controller: 'adaptbf' })
     await c.run(3)
-    for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start cap jobid={1.*} rate=7')
+    for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start cap jobid={1.*} rate=7')
     let least = Infinity
     await c.run(12, () => {
       const list = standing(c)
@@ -65,7 +66,7 @@ describe('a controller in enforce', () => {
         list.findIndex((l) => l.startsWith('cap ')),
       )
     })
-    // Nothing of ours ever went before it.
+    // No rule of Sluice ever preceded it.
     expect(least).toBe(0)
     expect(standing(c)[0]).toBe('cap jobid={1.*} 7')
   })
@@ -94,7 +95,7 @@ describe('a controller in enforce', () => {
         ...node,
         exec: async (command) => {
           const r = await node.exec(command)
-          // One of two targets is no longer there.
+          // One of two targets is no longer listed.
           return isPartial && command.includes('job_stats')
             ? edited(r, (t) => t.replace(/obdfilter\.small-OST0001\.job_stats=/, 'obdfilter.other.job_stats='))
             : r

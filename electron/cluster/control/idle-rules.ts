@@ -1,10 +1,10 @@
-/** Since when each rule has had no class attached (`ref 0`): a rule that matches nothing is usually a mistake. */
+/** Time since which each rule has had no class attached (`ref 0`): a rule that matches nothing is usually a mistake. */
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 
 export class IdleRules {
   readonly #since = new Map<string, Map<string, number>>()
 
-  /** Takes the rules of one server as read at `atMs`; a rule is idle when no CPT or queue has a class for it. */
+  /** Processes the rules of one server as read at `atMs`; a rule is idle if no CPT or queue has a class for it. */
   look(host: string, rules: readonly RuleLine[], atMs: number): void {
     const before = this.#since.get(host)
     const busy = new Set(rules.filter((r) => r.ref > 0).map((r) => r.name))
@@ -13,7 +13,7 @@ export class IdleRules {
     this.#since.set(host, now)
   }
 
-  /** The instant from which the rule has been idle on all of the servers that have it; undefined while it is bound on one. */
+  /** Time from which the rule has been idle on all of the servers that have it; undefined while it is bound on one. */
   since(hosts: readonly string[], name: string): number | undefined {
     const instants = hosts.map((h) => this.#since.get(h)?.get(name))
     if (instants.length === 0 || instants.some((i) => i === undefined)) return undefined

@@ -1,26 +1,31 @@
 /**
- * Hands the ledger to the history once a second: what moved between jobs, and beside it the state of the controllers, so that
- * what is on disk belongs together whenever the process ends.
+ * Writes the ledger to the history once a second: token moves between jobs together with the state of the controllers,
+ * so that the data on disk are consistent whenever the process ends.
  */
-import type { PairMove } from '#core/adaptbf/pair-book.ts'
+import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 import type { History } from '../../history/history.ts'
 import type { JobFacts, MoveRecord } from '../../history/records.ts'
 import type { ServerPeriod } from './control-loop.ts'
-import type { KeptRecords } from './kept-records.ts'
+import type { LedgerStateStore } from './ledger-state-store.ts'
 import type { TargetControllers } from './target-controllers.ts'
 
 export class LedgerWriter {
   readonly #history: History
   readonly #controllers: TargetControllers
-  readonly #kept: KeptRecords
+  readonly #kept: LedgerStateStore
   readonly #facts: (jobId: string) => JobFacts
-  /** Moves of seconds not yet handed over: tokens of one second, pair and kind are one. */
+  /** Moves of seconds not yet written: merged by second, pair and kind. */
   #moves = new Map<string, { -readonly [K in keyof MoveRecord]: MoveRecord[K] }>()
   #second = 0
   #hasDecided = false
   #atNs = 0
 
-  constructor(history: History, controllers: TargetControllers, kept: KeptRecords, facts: (jobId: string) => JobFacts) {
+  constructor(
+    history: History,
+    controllers: TargetControllers,
+    kept: LedgerStateStore,
+    facts: (jobId: string) => JobFacts,
+  ) {
     this.#history = history
     this.#controllers = controllers
     this.#kept = kept
@@ -42,15 +47,15 @@ export class LedgerWriter {
     this.handOver()
   }
 
-  /** Takes what moved on a target beside its periods: jobs that ended left their debts to others. */
+  /** Takes moves on a target outside its periods: ended jobs left their debts to other jobs. */
   enter(atMs: number, target: string, node: string, moves: readonly PairMove[]): void {
     if (moves.length === 0) return
-    // The state goes with them, also while no target decides.
+    // The state is written with them, also while no target decides.
     this.#hasDecided = true
     this.#enter(Math.floor(atMs / 1000) * 1000, target, node, moves)
   }
 
-  /** Hands over what there is, also of a second that runs. */
+  /** Writes pending moves, also those of the current second. */
   handOver(): void {
     if (this.#moves.size > 0) this.#history.recordMoves([...this.#moves.values()], this.#facts)
     this.#moves = new Map()

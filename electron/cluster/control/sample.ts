@@ -1,6 +1,6 @@
 /**
- * One sample of a cluster: what every job, target and the whole did in a period, added up from the readings of its servers
- * and the decisions that followed. Nothing is kept here.
+ * One sample of a cluster: counts per job, per target and in total for a period, summed from the readings of its
+ * servers and the decisions that followed. Stateless.
  */
 import type { Decision } from '#core/control/controller.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
@@ -14,13 +14,18 @@ export interface JobSums {
   writeBytes: number
   /** Tokens lent (+) or borrowed (-), summed over targets; undefined without a ledger. */
   record: number | undefined
-  /** Servers on which a rule matches the job, those where it runs at its limit, and what the rules allow in RPC/s. */
+  /**
+   * Servers on which a rule matches the job, those where it runs at its limit, and the total rate of the rules in
+   * RPC/s.
+   */
   servers: number
   atLimit: number
   allowed: number
-  /** Metadata RPCs on MDTs; `rpcs` counts the data RPCs on OSTs alone. */
+  /** Metadata RPCs on MDTs; `rpcs` counts only the data RPCs on OSTs. */
   mdops: number
-  /** RPCs that it wanted, as the controller counts demand, and tokens that it was given; undefined without. */
+  /**
+   * RPCs that the job wanted, as counted by the controller, and tokens allocated to it; undefined without a controller.
+   */
   demand: number | undefined
   tokens: number | undefined
 }
@@ -38,16 +43,16 @@ export interface ShareSums {
 export interface TargetSums {
   readonly target: string
   readonly rpcs: number
-  /** Mean service time of a read or write, ms; undefined when there was none. */
+  /** Mean service time of a read or write, ms; undefined if there was none. */
   readonly serviceMs: number | undefined
-  /** RPCs queued on its server; NaN where that is not read. */
+  /** RPCs queued on its server; NaN if not read. */
   readonly queued: number
   readonly shares: readonly ShareSums[]
 }
 
 export interface ClusterSums {
   readonly jobs: Map<string, JobSums>
-  /** Only targets that were measured: the first reading after a gap is a base, what was served in the gap is not known. */
+  /** Only measured targets: the first reading after a gap is a base, the RPCs served in the gap are unknown. */
   readonly targets: readonly TargetSums[]
   readonly total: {
     readonly serviceMs: number | undefined
@@ -73,7 +78,7 @@ const newJob = (): JobSums => ({
   tokens: undefined,
 })
 
-/** RPCs waiting in all policies of a server; NaN where they are not read. */
+/** RPCs waiting in all policies of a server; NaN if not read. */
 const queuedOn = (r: NodeReading): number => (r.isRead ? r.policies.reduce((n, p) => n + p.queued, 0) : NaN)
 
 /** Shown as the policy of a service whose rules are not read. */
@@ -103,12 +108,12 @@ function sharesOf(
 }
 
 /**
- * Adds up one sample.
+ * Sums one sample.
  *
  * @param readings  of the servers that answered.
- * @param periods   what the control loop did to them, in the same order.
- * @param held      what was held for servers that did not answer: their records stand.
- * @param isKnown   whether a job is still in memory: a forgotten one with an even record is left out.
+ * @param periods   results of the control loop for them, in the same order.
+ * @param held      decisions held for servers that did not answer: their records are unchanged.
+ * @param isKnown   true for a job that is still in memory: a forgotten one with an even record is left out.
  */
 export function sumSample(
   readings: readonly NodeReading[],

@@ -1,6 +1,6 @@
 /**
- * The controllers of a cluster, one a target: made with the operator's settings, restored where their records were kept, fed
- * with what a period measured, and held where nothing was.
+ * Controllers of a cluster, one per target: created with the operator's settings, restored from stored records, fed
+ * with the measured periods, and held in the others.
  */
 import { ADAPTBF, type ControllerName } from '#core/controllers/registry.ts'
 import { AdapTbfController, type PeriodReport } from '#core/adaptbf/controller.ts'
@@ -9,26 +9,67 @@ import type { JobMeasure } from '#core/adaptbf/demand.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
 import type { AdapTbfOptions } from '#core/adaptbf/controller-options.ts'
 import { makeController } from '#core/adaptbf/make-controller.ts'
-import type { PairMove } from '#core/adaptbf/pair-book.ts'
+import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 import { invariant, type Failure } from '#core/base/result.ts'
 import type { Controller, Decision } from '#core/control/controller.ts'
 import { haveLapsed } from '#core/control/desired-rule.ts'
 import type { TargetReading } from '../read/collector.ts'
-import type { ClusterSource } from '../../base/connection.ts'
-import { InsideDeltas } from './inside.ts'
+import type { ClusterSource, TargetCounters } from '../../base/connection.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
-import type { KeptRecords } from './kept-records.ts'
+import type { LedgerStateStore } from './ledger-state-store.ts'
 
-/** Where the rules of the last period stand, as far as it is known. */
+// Counters of a target that only a source that owns its servers can provide: RPCs by job that Lustre does not count,
+// and device time. The emulator provides them; a live cluster does not.
+
+/** Internal counters of a target for one period. */
+interface CounterPeriod {
+  readonly jobs: ReadonlyMap<string, Record<'arrivals' | 'dispatched' | 'queued', number>>
+  /** 0..1. */
+  readonly deviceBusy: number
+}
+
+/** Converts counters into differences per period. The first reading is a base, as is one after a break. */
+class CounterDeltas {
+  #before: { readonly atNs: number; readonly inside: TargetCounters } | undefined
+
+  update(atNs: number, inside: TargetCounters): CounterPeriod | undefined {
+    const { busyNs } = inside
+    const before = this.#before
+    const flow = new Map([...inside.flow].map(([id, f]) => [id, { ...f }]))
+    this.#before = { atNs, inside: { flow, busyNs } }
+    if (!before || !(atNs > before.atNs)) return undefined
+    const jobs = new Map(
+      [...flow].map(([id, now]) => {
+        const then = before.inside.flow.get(id) ?? { arrived: 0, dispatched: 0 }
+        return [
+          id,
+          {
+            arrivals: now.arrived - then.arrived,
+            dispatched: now.dispatched - then.dispatched,
+            queued: now.arrived - now.dispatched,
+          },
+        ]
+      }),
+    )
+    const deviceBusy = Math.min(1, Math.max(0, (busyNs - before.inside.busyNs) / (atNs - before.atNs)))
+    return { jobs, deviceBusy }
+  }
+
+  reset(): void {
+    this.#before = undefined
+  }
+}
+
+/** Rules of the last period on the server, as far as known. */
 export interface LastRules {
   readonly host: string
-  /** Names on the server; undefined where rules are not written: then nothing of them can lapse. */
+  /** Names on the server; undefined if rules are not written: then none can lapse. */
   readonly names: ReadonlySet<string> | undefined
-  /** Whether a job is the system's own: it has no rule. */
+  /** True for a system job, which has no rule. */
   readonly isSystem: (jobId: string) => boolean
 }
 
-/** Records that came out of the history when a target was first met. */
+/** Records restored from the history when a target was first seen. */
 export interface RestoredTarget {
   readonly target: string
   readonly savedMs: number
@@ -38,29 +79,29 @@ export interface RestoredTarget {
 
 interface OneTarget {
   controller: Controller
-  readonly inside: InsideDeltas
-  /** End of the last period that was decided, ns. */
+  readonly inside: CounterDeltas
+  /** End of the last decided period, ns. */
   atNs: number | undefined
-  /** Jobs that the last decision gives tokens. */
+  /** Jobs to which the last decision gives tokens. */
   ruled: readonly string[]
 }
 
-/** Demand measures that need nothing from inside a server. */
+/** Demand measures that need no internal counters of a server. */
 const FROM_JOB_STATS: ReadonlySet<string> = new Set(measuresOf({ backlog: false, deviceBusy: false }))
 
 export class TargetControllers {
   readonly #source: ClusterSource
-  readonly #kept: KeptRecords | undefined
+  readonly #kept: LedgerStateStore | undefined
   readonly #targets = new Map<string, OneTarget>()
-  /** Targets whose kept state could not be used. */
+  /** Targets whose stored state could not be used. */
   readonly #failures = new Map<string, Failure>()
   readonly #restored: RestoredTarget[] = []
   #name: ControllerName
   #options: LoopOptions
-  /** What was kept belongs to the controller that the console started with. */
+  /** The stored state belongs to the controller that the console started with. */
   #mayRestore = true
 
-  constructor(source: ClusterSource, name: ControllerName, options: LoopOptions, kept?: KeptRecords) {
+  constructor(source: ClusterSource, name: ControllerName, options: LoopOptions, kept?: LedgerStateStore) {
     this.#source = source
     this.#name = name
     this.#options = options
@@ -79,7 +120,7 @@ export class TargetControllers {
     return [...this.#failures.values()].slice(0, 1)
   }
 
-  /** Another controller starts without records; those of the old one are gone with it. */
+  /** Switches the controller; records of the old one are dropped. */
   setName(name: ControllerName): void {
     this.#name = name
     this.#targets.clear()
@@ -88,7 +129,7 @@ export class TargetControllers {
     this.#kept?.forget()
   }
 
-  /** Other settings, checked; records and debts go on. */
+  /** Applies other settings, already checked; records and debts are kept. */
   setOptions(options: LoopOptions): void {
     this.#options = options
     for (const [target, one] of this.#targets) {
@@ -96,10 +137,10 @@ export class TargetControllers {
     }
   }
 
-  /** The decision of a period that was measured. */
+  /** Decides a measured period. */
   decide(reading: TargetReading, jobs: JobRegistry, nowNs: number, last: LastRules): Decision {
     const one = this.#of(reading.target)
-    const period = this.#insideOf(reading.target, one, nowNs)
+    const period = this.#countersOf(reading.target, one, nowNs)
     this.#forgetLapsed(one, nowNs, last)
     one.atNs = nowNs
     const observation = {
@@ -109,14 +150,14 @@ export class TargetControllers {
       jobs: (reading.deltas ?? []).map((d): JobMeasure => ({
         jobId: d.jobId,
         nodes: jobs.find(d.jobId)?.nodes,
-        // Of a live server, read when it could be: what was served in one period of its own.
+        // On a live server, which is not read exactly when due, scaled to one period.
         served: reading.scale === 1 ? d.rpcs : Math.round(d.rpcs * reading.scale),
         ...period?.jobs.get(d.jobId),
       })),
       deviceBusy: period?.deviceBusy,
     }
     for (const [jobId, counts] of period?.jobs ?? []) {
-      // Jobs that wait without being served are in no job_stats.
+      // Jobs that wait without being served do not appear in job_stats.
       if (counts.queued > 0 && !observation.jobs.some((j) => j.jobId === jobId)) {
         observation.jobs.push({ jobId, nodes: jobs.find(jobId)?.nodes, served: 0, ...counts })
       }
@@ -127,7 +168,8 @@ export class TargetControllers {
   }
 
   /**
-   * The last decision again, for a period in which the target was not (or not wholly) measured; undefined without records.
+   * Repeats the last decision, for a period in which the target was not (or only partially) measured; undefined without
+   * records.
    */
   hold(target: string, nowNs: number): Decision | undefined {
     const { controller, inside } = this.#of(target)
@@ -136,7 +178,7 @@ export class TargetControllers {
     return controller.hold(target, nowNs)
   }
 
-  /** Forgets jobs that ended, on every target. @returns what changed between pairs by it */
+  /** Retires jobs that ended, on every target. @returns the resulting moves between pairs */
   retire(jobs: ReadonlySet<string>, nowNs: number): Map<string, readonly PairMove[]> {
     const moves = new Map<string, readonly PairMove[]>()
     for (const [target, { controller }] of this.#targets) {
@@ -149,12 +191,12 @@ export class TargetControllers {
     return this.#adaptbf(target)?.report
   }
 
-  /** Who owes whom on a target now; undefined without a ledger. */
+  /** Current debts between jobs on a target; undefined without a ledger. */
   pairs(target: string): AdapTbfController['pairs'] | undefined {
     return this.#adaptbf(target)?.pairs
   }
 
-  /** Largest token rate of a target now, RPC/s. */
+  /** Current maximum token rate of a target, RPC/s. */
   maxRate(target: string): number {
     return this.#adaptbf(target)?.maxRatePerSec ?? this.#source.maxRate
   }
@@ -166,7 +208,7 @@ export class TargetControllers {
     }
   }
 
-  /** What was restored since the last call. */
+  /** Records restored since the last call. */
   takeRestored(): RestoredTarget[] {
     return this.#restored.splice(0)
   }
@@ -176,7 +218,7 @@ export class TargetControllers {
     return controller instanceof AdapTbfController ? controller : undefined
   }
 
-  /** Tokens whose rules were not in force say nothing of how a job used them. */
+  /** Drops tokens whose rules were not in force: they do not show how a job used them. */
   #forgetLapsed({ controller, atNs, ruled }: OneTarget, nowNs: number, { host, names, isSystem }: LastRules): void {
     if (!(controller instanceof AdapTbfController)) return
     const isGap = atNs === undefined || nowNs - atNs > 1.5 * this.#source.periodNs
@@ -184,8 +226,8 @@ export class TargetControllers {
     if (isOff) controller.forgetTokens()
   }
 
-  /** Counts nothing while no setting needs it: the first period after that is judged by what was served. */
-  #insideOf(target: string, one: OneTarget, nowNs: number): ReturnType<InsideDeltas['update']> {
+  /** Reads internal counters only while a setting needs them: the first period after that is judged by served RPCs. */
+  #countersOf(target: string, one: OneTarget, nowNs: number): ReturnType<CounterDeltas['update']> {
     const { demand, autoT } = this.#options
     const inside = autoT || !FROM_JOB_STATS.has(demand) ? this.#source.inside?.(target) : undefined
     if (inside) return one.inside.update(nowNs, inside)
@@ -196,7 +238,7 @@ export class TargetControllers {
   #of(target: string): OneTarget {
     let one = this.#targets.get(target)
     if (!one) {
-      one = { ...this.#make(target), inside: new InsideDeltas(), atNs: undefined }
+      one = { ...this.#make(target), inside: new CounterDeltas(), atNs: undefined }
       this.#targets.set(target, one)
     }
     return one

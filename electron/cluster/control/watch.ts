@@ -1,4 +1,4 @@
-/** Turns samples into the few events an operator wants to read: loans, plans that failed. */
+/** Condenses samples into few events: loans, failed plans. */
 import { definitionOf } from '#core/controllers/registry.ts'
 import type { ControlLoop, ServerPeriod } from './control-loop.ts'
 import type { EventLog } from '../state/event-log.ts'
@@ -10,9 +10,12 @@ export class Watch {
   readonly #events: EventLog
   #summary = { atMs: 0, lent: 0, borrowers: new Map<string, number>() }
   readonly #failed = new Map<string, string>()
-  /** What kept rules from being written on a server, as last told. */
+  /** Failure of writing rules on a server, as last reported. */
   readonly #kept = new Map<string, string>()
-  /** Why the last period of a target was not evaluated, other than that it was not observed, which is told elsewhere. */
+  /**
+   * Reason why the last period of a target was not evaluated, other than that it was not observed, which is reported
+   * elsewhere.
+   */
   readonly #held = new Map<string, string>()
 
   constructor(events: EventLog) {
@@ -70,7 +73,7 @@ export class Watch {
 
   #plans(atMs: number, periods: readonly ServerPeriod[], loop: ControlLoop): void {
     for (const { host } of periods) {
-      // What is said of a plan is said below.
+      // Failures of plans are reported below.
       const kept = loop.failureOf(host)
       const code = kept && kept.code !== 'RULES_NOT_APPLIED' ? kept.code : ''
       if (kept && code !== '' && code !== this.#kept.get(host)) {

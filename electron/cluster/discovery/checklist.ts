@@ -1,4 +1,4 @@
-/** The read-only checklist of one server as it goes: every command is on it before it is sent. */
+/** Progress of the read-only checklist of one server: every command is listed before it is sent. */
 import type { CheckStep } from '#core/api/clusters.ts'
 import { formatReason, type Result } from '#core/base/result.ts'
 import type { ExecResult } from '../../base/connection.ts'
@@ -7,7 +7,7 @@ import { plainLine } from '../../ssh/failures.ts'
 export type StepId = Extract<CheckStep['id'], 'sudo' | 'lctl' | 'role' | 'policy' | 'jobs' | 'timer' | 'clock'>
 export const STEP_IDS: readonly StepId[] = ['sudo', 'lctl', 'role', 'policy', 'jobs', 'timer', 'clock']
 
-/** Answers of servers are quoted in details; these bounds keep a card readable. */
+/** Details quote answers of servers; these bounds keep a card readable. */
 const DETAIL = 600
 const FIX = 16_000
 
@@ -17,9 +17,14 @@ export class Checklist {
   readonly #exec: Exec
   readonly #onStep: (steps: readonly CheckStep[]) => void
   readonly #steps: CheckStep[] = STEP_IDS.map((id) => ({
-    ...{ id, state: 'next', command: '', tookMs: null, detail: '', fix: '' },
+    id,
+    state: 'next',
+    command: '',
+    tookMs: null,
+    detail: '',
+    fix: '',
   }))
-  /** Shortest time of a command so far, ms. */
+  /** Shortest duration of a command so far, ms. */
   shortestMs = Infinity
 
   constructor(exec: Exec, onStep: (steps: readonly CheckStep[]) => void) {
@@ -38,9 +43,10 @@ export class Checklist {
   }
 
   /**
-   * Sends one line as part of a step. A step of several has one line each in `command`. One without an answer ends the step and the list.
+   * Sends one line as part of a step. A step of several has one line each in `command`. A line without an answer ends
+   * the step and the list.
    *
-   * @param literal  the very text that is sent.
+   * @param literal  the exact text that is sent.
    */
   async ask(id: StepId, literal: string): Promise<Result<ExecResult>> {
     const step = this.#steps.find((s) => s.id === id) as CheckStep
@@ -61,14 +67,14 @@ export class Checklist {
     this.#set(id, { state, detail: detail.slice(0, DETAIL), fix: fix.slice(0, FIX) })
   }
 
-  /** Everything that was not begun will not be. */
+  /** Marks all steps that have not begun as skipped. */
   skip(why: string): void {
     for (const s of this.#steps) if (s.state === 'next') this.end(s.id as StepId, 'skipped', why)
   }
 }
 
-/** What a command said, for a person: the last line of stderr, else of stdout, else its exit code. */
-export function saidBy(r: ExecResult): string {
+/** Message of a command, for people: the last line of stderr, else of stdout, else its exit code. */
+export function messageOf(r: ExecResult): string {
   const last = (text: string): string => plainLine(text.trim().split('\n').at(-1) ?? '')
-  return last(r.stderr) || last(r.stdout) || `it ended with ${r.code}`
+  return last(r.stderr) || last(r.stdout) || `it exited with ${r.code}`
 }

@@ -10,7 +10,13 @@ import { sudoersToRead } from './readings.ts'
 import { look, startStandIn, type StandIn, type StandInOptions } from '#tests/kits/electron/cluster/stand-in.ts'
 
 const policy = (queue: 'reg' | 'hp', name: string, arg = '', state = 'started'): PolicyStatus => ({
-  ...{ queue, name, arg, state, fallback: name === 'fifo', queued: 0, active: 0 },
+  queue,
+  name,
+  arg,
+  state,
+  fallback: name === 'fifo',
+  queued: 0,
+  active: 0,
 })
 const both = (name: string, arg = ''): string =>
   formatNrsPolicies([policy('reg', 'fifo'), policy('reg', name, arg), policy('hp', 'fifo'), policy('hp', name, arg)])
@@ -50,7 +56,7 @@ Secure RPC Config Rules:
 imperative_recovery_state:
     state: full
 `
-/** As sudo prints what the sample grants; without a terminal and into a pipe it does not wrap. */
+/** Output of sudo for the grants of the sample; without a terminal and into a pipe it does not wrap. */
 const sample = sudoersToRead('ops', LCTL_PATH)
   .split('\n')
   .slice(1, -1)
@@ -72,14 +78,23 @@ describe.skipIf(noSshd !== '')('finding out about a server over a real sshd', ()
     if (!found.ok) throw new Error(JSON.stringify(found.error))
     const { sudo, services, ...facts } = found.value
     expect(facts).toMatchObject({
-      ...{ host: 'oss01', hostname: 'oss01', user: 'root', isRoot: true, lctl: 'lctl' },
+      host: 'oss01',
+      hostname: 'oss01',
+      user: 'root',
+      isRoot: true,
+      lctl: 'lctl',
       version: { major: 2, minor: 15, patch: 8, text: '2.15.8_dirty' },
-      ...{ versionText: '2.15.8_dirty', roles: ['oss'], targets: ['testfs-OST0000', 'testfs-OST0001'], expected: [] },
-      ...{ cpts: 2, jobid: { variable: 'SLURM_JOB_ID', name: '%j.%e' }, timers: 'shell' },
+      versionText: '2.15.8_dirty',
+      roles: ['oss'],
+      targets: ['testfs-OST0000', 'testfs-OST0001'],
+      expected: [],
+      cpts: 2,
+      jobid: { variable: 'SLURM_JOB_ID', name: '%j.%e' },
+      timers: 'shell',
     })
     expect(Math.abs(facts.clockSkewMs ?? NaN)).toBeLessThan(1000)
     expect(facts.roundTripMs).toBeGreaterThan(0)
-    expect(sudo).toMatchObject({ kind: 'root', watch: expect.stringMatching(/login of its own/) as string })
+    expect(sudo).toMatchObject({ kind: 'root', watch: expect.stringMatching(/separate login/) as string })
     expect(services).toMatchObject([
       { service: 'ost_io', readsRules: true, rules: [{ name: 'sl_a', rate: 50 }, {}, {}] },
     ])
@@ -96,12 +111,12 @@ describe.skipIf(noSshd !== '')('finding out about a server over a real sshd', ()
     expect(steps.find((s) => s.id === 'jobs')?.detail).toBe(
       'jobid_var=SLURM_JOB_ID jobid_name=%j.%e; job_stats of 2 targets',
     )
-    // Nothing was sent that was not on the list first.
+    // Everything that was sent had been listed first.
     const now = history.flatMap((list) =>
       list.filter((s) => s.state === 'now').map((s) => s.command.split('\n').at(-1)),
     )
     for (const s of steps) for (const c of s.command.split('\n')) expect(now).toContain(c)
-    // The table of jobs is not read to find out that it is there.
+    // The job table is not read just to find out whether it exists.
     expect(server.calls()).toEqual([
       'lctl get_param -n version',
       'lctl dl',
@@ -145,7 +160,7 @@ describe.skipIf(noSshd !== '')('finding out about a server over a real sshd', ()
     )
   })
 
-  it('any command without a password: works, and says that it is more than needed', async () => {
+  it('any command without a password: works, with a note that it is more than needed', async () => {
     const systemctl = 'echo running'
     await start({
       ...OSS,
@@ -208,7 +223,7 @@ shift 2; exec ${bin} "$@"`
     await start({ programs: { lctl: null } })
     const none = await look(server)
     expect(none.found).toMatchObject({ ok: false, error: { code: 'NO_LCTL', facts: { isRoot: true } } })
-    expect(none.step('lctl')).toMatchObject({ state: 'bad', detail: 'there is no lctl on it' })
+    expect(none.step('lctl')).toMatchObject({ state: 'bad', detail: 'lctl is not installed' })
   })
 
   it('that sudo would let lctl run on, and that has none, lacks lctl, not a line of sudoers', async () => {
@@ -219,11 +234,11 @@ shift 2; exec ${bin} "$@"`
       ok: false,
       error: { code: 'NO_LCTL', next: expect.stringMatching(/Lustre server packages/) as string },
     })
-    expect(step('lctl')).toMatchObject({ state: 'bad', detail: 'there is no lctl on it' })
+    expect(step('lctl')).toMatchObject({ state: 'bad', detail: 'lctl is not installed' })
     expect(step('lctl').fix).not.toMatch(/NOPASSWD/)
   })
 
-  it('with the modules not loaded says so, with the version of the tool', async () => {
+  it('with the modules not loaded reports it, with the version of the tool', async () => {
     await start({})
     const { found, step } = await look(server)
     expect(found).toMatchObject({
@@ -233,7 +248,7 @@ shift 2; exec ${bin} "$@"`
     expect(step('lctl').detail).toMatch(/lctl 2\.15\.8_dirty is there, the modules are not loaded: error: get_param/)
   })
 
-  it('a version that is not understood is shown and read, and is no version to write to', async () => {
+  it('an unknown version is shown and read, and never written to', async () => {
     await start({ ...OSS, params: { ...OSS_PARAMS, version: 'version=exascaler-7\n' } })
     const { found, step } = await look(server)
     expect(found).toMatchObject({ ok: true, value: { version: undefined, versionText: 'exascaler-7', roles: ['oss'] } })

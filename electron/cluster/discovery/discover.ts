@@ -1,16 +1,16 @@
 /**
- * Finds out what a server is, once, after the login: an ordered checklist of commands that read and change nothing.
+ * Discovers a server once after login: an ordered checklist of commands that only read.
  *
- * sudo, lctl, role, policy, jobs, timer, clock: each line is on the list before it is sent, with the text that is sent. A server whose
- * numbers would be wrong is not read: without root's rights recent releases print statistics that are cut short (measured A12).
+ * sudo, lctl, role, policy, jobs, timer, clock: each line is listed before it is sent, with the text that is sent. A
+ * server whose numbers would be wrong is not read: without root's rights recent releases print truncated statistics
+ * (measured A12).
  */
 import type { CheckStep, ServerRole } from '#core/api/clusters.ts'
 import { fail, formatReason, ok, type Failure, type Result } from '#core/base/result.ts'
+import { parseVersion } from '#core/lustre/version.ts'
 import { literalOf, type Access } from '../remote/command.ts'
-import { Checklist, saidBy, type Exec } from './checklist.ts'
+import { Checklist, messageOf, type Exec } from './checklist.ts'
 import type { DiscoveryFailure, NodeFacts } from '../remote/facts.ts'
-import { findClock, findTimers } from './find-host.ts'
-import { findScope, parseLogin, shellFault, type Login } from './find-login.ts'
 import {
   findJobs,
   findPolicies,
@@ -24,7 +24,134 @@ import {
   type VersionFound,
 } from './find-lustre.ts'
 import { sudoersToRead } from './readings.ts'
-import { LCTL_PATH, noScope, type SudoScope } from '../remote/sudo-scope.ts'
+import { LCTL_PATH, noScope, type SudoScope, ROOT_SCOPE } from '../remote/sudo-scope.ts'
+import type { ExecResult, TimerKind } from '../../base/connection.ts'
+import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
+
+// Relevant properties of the machine: the mechanism for expiry timers, and the clock.
+
+const TIMER_LINE = 'systemctl is-system-running; command -v systemd-run; command -v setsid; command -v nohup'
+/** States of a systemd that accepts transient units. */
+const RUNS = /^(?:running|degraded|starting|initializing|maintenance)$/m
+
+/** Timer mechanism: systemd if it runs, a detached sh elsewhere, the helper if sudoers allows nothing else. */
+async function findTimers(
+  ask: Ask,
+  scope: SudoScope,
+): Promise<Result<{ timers: TimerKind; end: Ended }, DiscoveryFailure>> {
+  if (scope.kind === 'read') {
+    return ok({ timers: 'none', end: { state: 'skipped', detail: 'not needed: this login reads only' } })
+  }
+  if (scope.kind === 'write' && scope.hasHelper) {
+    return ok({ timers: 'helper', end: { state: 'ok', detail: `${scope.helper} stops expired rules` } })
+  }
+  const asked = await ask('timer', TIMER_LINE)
+  if (!asked.ok) return asked
+  const r = asked.value
+  const has = (program: string): boolean => new RegExp(`^/\\S{0,200}/${program}$`, 'm').test(r.stdout)
+  const isAny = scope.kind === 'root' || scope.kind === 'broad'
+  if (isAny && RUNS.test(r.stdout) && has('systemd-run')) {
+    return ok({ timers: 'systemd', end: { state: 'ok', detail: 'systemd: transient timers' } })
+  }
+  if (has('setsid') || has('nohup')) {
+    const why = isAny ? 'systemd does not run here' : 'systemd-run is not granted'
+    const detail = `a detached sh stops expired rules (${why}); it does not survive a reboot, nor do rules`
+    return ok({ timers: 'shell', end: { state: 'ok', detail } })
+  }
+  const detail = `it supports no expiry timers: ${messageOf(r)}`
+  // csh, which is used if there is no command channel.
+  const isOddShell = /command: command not found/i.test(r.stderr)
+  const fix = isOddShell
+    ? 'Give the login /bin/sh as its shell, or let it run `exec sh`.'
+    : 'Install util-linux (setsid) or coreutils (nohup).'
+  return ok({ timers: 'none', end: { state: 'watch', detail, fix } })
+}
+
+/** Larger clock differences are reported, ms. */
+const SKEW_MS = 2000
+
+async function findClock(
+  ask: Ask,
+  nowMs: () => number,
+): Promise<Result<Pick<NodeFacts, 'clockSkewMs'> & { end: Ended }, DiscoveryFailure>> {
+  const before = nowMs()
+  const asked = await ask('clock', 'date +%s.%N')
+  const after = nowMs()
+  if (!asked.ok) return asked
+  const r = asked.value
+  // A date without support for %N prints it.
+  const [, seconds, fraction] = /^(\d{9,11})\.(\d{9}|%?N)$/m.exec(r.stdout) ?? []
+  if (seconds === undefined) {
+    return ok({ clockSkewMs: undefined, end: { state: 'watch', detail: `its clock cannot be read: ${messageOf(r)}` } })
+  }
+  const isWhole = !/^\d+$/.test(fraction ?? '')
+  const serverMs = Number(seconds) * 1000 + (isWhole ? 500 : Number(fraction) / 1e6)
+  const skew = Math.round(serverMs - (before + after) / 2)
+  const error = Math.round((after - before) / 2) + (isWhole ? 500 : 0)
+  const size = `${Math.abs(skew) < 10_000 ? `${Math.abs(skew)} ms` : `${Math.round(Math.abs(skew) / 1000)} s`}`
+  const words = `${size} ${skew < 0 ? 'behind' : 'ahead of'} this machine (within ${error} ms)`
+  if (Math.abs(skew) - error < SKEW_MS) return ok({ clockSkewMs: skew, end: { state: 'ok', detail: words } })
+  const detail = `${words}; expiries run on the server's clock, samples carry this machine's`
+  const fix = 'Set both by NTP (chronyc tracking, timedatectl).'
+  return ok({ clockSkewMs: skew, end: { state: 'watch', detail, fix } })
+}
+
+// Login on a server, and its root permissions there.
+
+interface Login {
+  readonly uid: number
+  readonly user: string
+  readonly hostname: string
+}
+
+/** Parses `id -u; id -un; hostname`, preceded by any output of a login script. */
+export function parseLogin(text: string): Login | undefined {
+  const lines = text
+    .slice(0, 16_384)
+    .split('\n')
+    .map((l) => l.trim())
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const [uid = '', user = '', hostname = ''] = lines.slice(i, i + 3)
+    if (!/^\d{1,10}$/.test(uid) || !/^[^\s:]{1,64}$/.test(user)) continue
+    return { uid: Number(uid), user, hostname: /^[A-Za-z0-9._-]{1,253}$/.test(hostname) ? hostname : '' }
+  }
+  return undefined
+}
+
+/** Reason why a shell did not answer `id`. */
+function shellFault(r: ExecResult): { why: string; next: string } {
+  const said = messageOf(r)
+  if (/not available|nologin|no shell/i.test(said)) {
+    return { why: `the login has no shell: ${said}`, next: 'Give the login /bin/sh, or use another one.' }
+  }
+  if (r.code === 127 || /not found|unknown command|illegal command/i.test(said)) {
+    return { why: `its shell does not run programs: ${said}`, next: 'Give the login a POSIX shell (chsh -s /bin/sh).' }
+  }
+  const next = 'See what a login runs (ForceCommand, ~/.bashrc), and whether `ssh HOST id -u` prints a number.'
+  return { why: `it answered: ${said}`, next }
+}
+
+/**
+ * Determines what sudo grants; if sudo does not list, one harmless reading is tried.
+ *
+ * @param send  sends a line unchanged.
+ */
+async function findScope(send: Ask, login: Login): Promise<Result<SudoScope, DiscoveryFailure>> {
+  if (login.uid === 0) return ok(ROOT_SCOPE)
+  const list = await send('sudo', 'sudo -n -l')
+  if (!list.ok) return list
+  const listed = list.value
+  if (listed.code === 0) return ok(scopeOf(parseSudoList(listed.stdout)))
+  const refused = scopeOfRefusal(listed.stdout, listed.stderr, listed.code)
+  if (refused.text !== ASKS_PASSWORD) return ok(refused)
+  // With listpw=always sudo asks for a password to list, but not necessarily to run.
+  const tried = await send('sudo', `sudo -n ${LCTL_PATH} get_param -n version`)
+  if (!tried.ok) return tried
+  const { code, stdout } = tried.value
+  const isRun = code === 0 && parseVersion(stdout.trim().split('\n').at(-1) ?? '') !== undefined
+  if (!isRun) return ok(refused)
+  return ok({ ...noScope('sudo runs lctl; it does not list what else (listpw)'), kind: 'read' })
+}
 
 export type { Exec } from './checklist.ts'
 
@@ -49,13 +176,13 @@ class Discovery {
     return this.#facts && { ...this.#facts, roundTripMs: this.#list.shortestMs }
   }
 
-  /** Sends a line as it is written. */
+  /** Sends a line unchanged. */
   readonly #send: Ask = async (id, literal) => {
     const ran = await this.#list.ask(id, literal)
     return ran.ok ? ran : this.#unanswered(ran.error)
   }
 
-  /** Sends what a line becomes on the server. */
+  /** Sends a line as rewritten for the server. */
   readonly #ask: Ask = async (id, line) => {
     const literal = literalOf(line, this.#access)
     if (literal.ok) return this.#send(id, literal.value)
@@ -106,20 +233,34 @@ class Discovery {
     const lctl = sudo.lctl
     this.#access = { isRoot: uid === 0, sudo, lctl }
     this.#facts = {
-      ...{ host: this.#host, hostname, user, isRoot: uid === 0, sudo, lctl, version: undefined, versionText: '' },
-      ...{ roles: [], targets: [], expected: [], services: [], cpts: undefined, jobid: undefined },
-      ...{ timers: 'none', clockSkewMs: undefined, roundTripMs: 0 },
+      host: this.#host,
+      hostname,
+      user,
+      isRoot: uid === 0,
+      sudo,
+      lctl,
+      version: undefined,
+      versionText: '',
+      roles: [],
+      targets: [],
+      expected: [],
+      services: [],
+      cpts: undefined,
+      jobid: undefined,
+      timers: 'none',
+      clockSkewMs: undefined,
+      roundTripMs: 0,
     }
   }
 
-  /** lctl by its path, or by its name where root finds it. */
+  /** Finds lctl by its path, or by its name if root finds it. */
   async #findLctl(scope: SudoScope): Promise<Result<string | undefined, DiscoveryFailure>> {
     if (scope.grants.some((g) => !g.isDenied && g.program === scope.lctl)) return ok(scope.lctl)
     const looked = await this.#ask('lctl', 'command -v lctl')
     if (!looked.ok) return looked
     const found = lctlPath(looked.value.stdout)
     if (found !== undefined) return ok(this.#access.isRoot ? 'lctl' : found)
-    // csh has no `command`, and Debian has /usr/sbin on root's PATH only.
+    // csh has no `command`, and Debian has /usr/sbin only on root's PATH.
     for (const lctl of this.#access.isRoot ? ['lctl', LCTL_PATH] : [LCTL_PATH]) {
       this.#access = { ...this.#access, lctl }
       const tried = await this.#ask('lctl', 'lctl --version')
@@ -131,7 +272,9 @@ class Discovery {
     return ok(undefined)
   }
 
-  /** A scheduler, and the machine of PADLL's controller, have neither Lustre nor a need of root. @returns whether it is one. */
+  /**
+   * Checks for a scheduler or PADLL's controller, which have no Lustre and need no root. @returns true if it is one.
+   */
   async #others(): Promise<Result<boolean, DiscoveryFailure>> {
     const looked = await this.#ask('role', 'command -v squeue; command -v qstat; command -v sluice')
     if (!looked.ok) return looked
@@ -166,7 +309,7 @@ class Discovery {
     const fix = sudoersToRead(login.user, path === undefined || path === 'lctl' ? LCTL_PATH : path)
     const why = `${scope.text}; numbers that lctl prints without root are wrong on recent releases`
     this.#list.end('sudo', 'bad', `${login.user}: ${why}`, fix)
-    this.#list.end('lctl', path === undefined ? 'bad' : 'skipped', path ?? 'there is no lctl')
+    this.#list.end('lctl', path === undefined ? 'bad' : 'skipped', path ?? 'lctl is not installed')
     const next =
       'Have its administrator put the lines of the checklist into /etc/sudoers.d/sluice (visudo -c checks them).'
     return this.#refuse('SUDO_NEEDED', `${login.user} may not read as root`, why, next)
@@ -182,8 +325,8 @@ class Discovery {
 
   #noLctl(): Result<never, DiscoveryFailure> {
     const next = 'Install the Lustre server packages, or leave it out of the cluster.'
-    this.#list.end('lctl', 'bad', 'there is no lctl on it', next)
-    return this.#refuse('NO_LCTL', 'there is no lctl on it', 'it is no Lustre server, nor a scheduler', next)
+    this.#list.end('lctl', 'bad', 'lctl is not installed', next)
+    return this.#refuse('NO_LCTL', 'lctl is not installed', 'it is neither a Lustre server nor a scheduler', next)
   }
 
   async #lustre(lctl: string, scope: SudoScope): Promise<Found> {
@@ -216,7 +359,7 @@ class Discovery {
     return this.#clock()
   }
 
-  /** What a narrow sudoers may lack is shown where something could not be read. */
+  /** Adds what a narrow sudoers may lack to a step that could not read something. */
   #withSudoers(end: Ended): Ended {
     const { sudo, user } = this.#facts as NodeFacts
     const isNarrow = sudo.kind === 'read' || sudo.kind === 'write'
@@ -234,7 +377,7 @@ class Discovery {
     }
     if (isLctlGone(read)) return this.#noLctl()
     if (isSudoRefusal(read)) {
-      const why = saidBy(read)
+      const why = messageOf(read)
       const next = sudoersToRead(this.#facts?.user ?? '', this.#access.sudo.lctl)
       this.#list.end('lctl', 'bad', `sudo does not let the version be read: ${why}`, next)
       return this.#refuse(
@@ -245,7 +388,7 @@ class Discovery {
       )
     }
     if (read.code === 0 && found.versionText !== '') {
-      const detail = `${lctl}: version ${found.versionText} is not understood: it is read as the newest, and never written to`
+      const detail = `${lctl}: version ${found.versionText} is unknown: it is read as the newest, and never written to`
       this.#list.end('lctl', 'watch', detail)
       return ok(found)
     }
@@ -253,13 +396,13 @@ class Discovery {
     if (!named.ok) return named
     const tool = readVersion(named.value.stdout.replace(/^lctl /m, ''))
     this.#note({ versionText: tool.versionText })
-    const next = 'Load Lustre on it (modprobe lustre) or mount its targets; it is tried again by itself.'
-    const why = `lctl ${tool.versionText} is there, the modules are not loaded: ${saidBy(read)}`
+    const next = 'Load Lustre on it (modprobe lustre) or mount its targets; it is retried automatically.'
+    const why = `lctl ${tool.versionText} is there, the modules are not loaded: ${messageOf(read)}`
     this.#list.end('lctl', 'bad', why, next)
     return this.#refuse('LUSTRE_NOT_LOADED', 'Lustre is not loaded', why, next)
   }
 
-  /** The last step. */
+  /** Last step: the clock. */
   async #clock(): Promise<Found> {
     const read = await findClock(this.#ask, this.#nowMs)
     if (!read.ok) return read
@@ -273,10 +416,10 @@ class Discovery {
 /**
  * Runs the checklist.
  *
- * @param exec    the server's shell, ungated: what it is sent is on the closed list all the same.
- * @param onStep  is given the whole list at every change.
- * @returns       what was found; why the server is not read, with what was found until then. A command without an end in time, and
- *                the loss of the connection on the way, are such failures, too.
+ * @param exec    the server's shell, ungated: all commands are on the closed list anyway.
+ * @param onStep  called with the whole list at every change.
+ * @returns       findings; or the reason why the server is not read, with the findings until then. A command that times
+ *                out, and a connection that is lost on the way, are such failures, too.
  */
 export async function discover(
   exec: Exec,
@@ -287,5 +430,8 @@ export async function discover(
   return new Discovery(exec, host, onStep, nowMs).run()
 }
 
-/** Whether it was cut short by the connection, which says nothing of the server: a command that ran too long, or printed too much, does. */
+/**
+ * True if the connection cut it short, which is no finding about the server: a command that ran too long, or printed
+ * too much, is.
+ */
 export const isCutShort = ({ code }: DiscoveryFailure): boolean => /^SSH_(?!COMMAND_TIMEOUT$|OUTPUT$)/.test(code)

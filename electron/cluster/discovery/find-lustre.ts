@@ -1,4 +1,4 @@
-/** What of Lustre is on a server: lctl and its version, targets, services, policies and rules, how jobs are named. */
+/** Discovers Lustre on a server: lctl and its version, targets, services, policies and rules, job id settings. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { ServerRole } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
@@ -12,16 +12,16 @@ import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
 import { plainLine } from '../../ssh/failures.ts'
 import type { ExecResult } from '../../base/connection.ts'
 import { SERVICES } from '../../base/service.ts'
-import { saidBy, type StepId } from './checklist.ts'
+import { messageOf, type StepId } from './checklist.ts'
 import type { DiscoveryFailure, NodeFacts, ServiceFacts } from '../remote/facts.ts'
 
-/** Asks as part of a step, through the gate: what needs root goes through sudo. */
+/** Sends a line as part of a step, through the gate: commands that need root use sudo. */
 export type Ask = (id: StepId, line: string) => Promise<Result<ExecResult, DiscoveryFailure>>
 
-/** What a step found, and how it ended. */
+/** Result of a step, and how it ended. */
 type Found<T> = Result<T & { end: Ended }, DiscoveryFailure>
 
-/** How one step ended. */
+/** End of one step. */
 export interface Ended {
   readonly state: 'ok' | 'watch' | 'bad' | 'skipped'
   readonly detail: string
@@ -34,15 +34,15 @@ const count = (n: number, one: string): string => `${n} ${one}${n === 1 ? '' : '
 const some = (names: readonly string[], most = 6): string =>
   names.length <= most ? names.join(', ') : `${names.slice(0, most).join(', ')} and ${names.length - most} more`
 
-/** sudo's own refusal, as against lctl's. */
+/** True for a refusal by sudo, as opposed to lctl. */
 export const isSudoRefusal = (r: ExecResult): boolean =>
   r.code === 1 && !isLctlGone(r) && /^sudo: |^Sorry, user /m.test(r.stderr)
 
-/** Whether there is no lctl: sudo was let, and found no such program. */
+/** True if lctl does not exist: sudo was allowed, and found no such program. */
 export const isLctlGone = (r: ExecResult): boolean =>
   /^sudo: (?:unable to execute )?\S{1,200}lctl: (?:command not found|No such file or directory)/m.test(r.stderr)
 
-/** Where `command -v lctl` says that it is. */
+/** Parses the path printed by `command -v lctl`. */
 export function lctlPath(stdout: string): string | undefined {
   return stdout.split('\n').find((line) => /^\/[A-Za-z0-9_./-]{1,200}\/lctl$/.test(line))
 }
@@ -52,7 +52,7 @@ export interface VersionFound {
   readonly versionText: string
 }
 
-/** The last line that is a version: a login script may have printed others before. */
+/** Parses the last line that is a version: a login script may have printed others before. */
 export function readVersion(stdout: string): VersionFound {
   const lines = stdout.trim().split('\n')
   const line = lines.findLast((l) => parseVersion(l) !== undefined)
@@ -64,7 +64,7 @@ export function readVersion(stdout: string): VersionFound {
 
 export type RolesFound = Pick<NodeFacts, 'roles' | 'targets' | 'expected'>
 
-/** Roles and targets of what is set up, from `lctl dl`; what the MGS has on its books. */
+/** Finds roles and targets that are set up, from `lctl dl`; and the targets registered at the MGS. */
 export async function findRoles(ask: Ask): Promise<Found<RolesFound>> {
   const asked = await ask('role', 'lctl dl')
   if (!asked.ok) return asked
@@ -86,31 +86,31 @@ export async function findRoles(ask: Ask): Promise<Found<RolesFound>> {
   const ill = own.filter((d) => d.status !== 'UP').map((d) => `${text(d.name)} is ${d.status}`)
   const what = `${roles.join(' + ')}: ${targets.length === 0 ? 'no target' : some(targets)}`
   if (devices.length === 0) {
-    if (isSudoRefusal(listed)) return end('bad', `the devices cannot be listed: ${saidBy(listed)}`)
+    if (isSudoRefusal(listed)) return end('bad', `the devices cannot be listed: ${messageOf(listed)}`)
     if (listed.code !== 0 || /\/dev\/obd failed/.test(listed.stderr)) {
       return end(
         'bad',
-        `the devices cannot be listed: ${saidBy(listed)}`,
+        `the devices cannot be listed: ${messageOf(listed)}`,
         'Load Lustre on it (modprobe lustre), and mount its targets.',
       )
     }
     return end(
       'watch',
       'nothing is set up: no target is mounted',
-      'Mount its targets; they are then found by themselves.',
+      'Mount its targets; they are then detected automatically.',
     )
   }
   if (roles.length === 0)
     return end('watch', 'a client: it has devices, and none of a server', 'Leave it out of the cluster.')
   if (ill.length > 0)
-    return end('watch', `${what}; ${some(ill)}`, 'See dmesg on the server: a target that is not UP serves nobody.')
+    return end('watch', `${what}; ${some(ill)}`, 'See dmesg on the server: a target that is not UP serves no clients.')
   if (targets.length === 0 && !roles.includes('mgs')) {
-    return end('watch', what, 'Mount its targets; they are then found by themselves.')
+    return end('watch', what, 'Mount its targets; they are then detected automatically.')
   }
   if (roles.length === 1 && targets.length === 0) {
-    return end('ok', `mgs alone: no target to sample, ${count(expected.length, 'target')} on its books`)
+    return end('ok', `mgs alone: no target to sample, ${count(expected.length, 'target')} registered`)
   }
-  return end('ok', expected.length > 0 ? `${what}; ${count(expected.length, 'target')} on the books of the MGS` : what)
+  return end('ok', expected.length > 0 ? `${what}; ${count(expected.length, 'target')} registered at the MGS` : what)
 }
 
 async function findExpected(ask: Ask): Promise<Result<readonly string[], DiscoveryFailure>> {
@@ -122,7 +122,7 @@ async function findExpected(ask: Ask): Promise<Result<readonly string[], Discove
   return ok([...new Set(names)].slice(0, NAMES * 8))
 }
 
-/** Services that servers of these roles have. */
+/** Services of servers with these roles. */
 const servicesFor = (roles: readonly ServerRole[]): readonly ServiceName[] =>
   Object.values(SERVICES)
     .filter((s) => (s.role === 'oss' && roles.includes('oss')) || (s.role === 'mds' && roles.includes('mds')))
@@ -130,7 +130,7 @@ const servicesFor = (roles: readonly ServerRole[]): readonly ServiceName[] =>
 
 export type PoliciesFound = Pick<NodeFacts, 'services' | 'cpts'>
 
-/** Policies and rules of each service, and how many CPTs they are kept on. */
+/** Reads policies and rules of each service, and the number of CPTs. */
 export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Promise<Found<PoliciesFound>> {
   const names = servicesFor(roles)
   const parameters = names.flatMap((n) => [SERVICES[n].policies, SERVICES[n].rules])
@@ -162,21 +162,21 @@ export async function findPolicies(ask: Ask, roles: readonly ServerRole[]): Prom
   if (names.length === 0) return end('ok', detail)
   if (services.length === 0) {
     const why = isSudoRefusal(read) ? 'sudo does not let it be read' : 'the policies cannot be read'
-    return end('bad', `${why}: ${saidBy(read)}`)
+    return end('bad', `${why}: ${messageOf(read)}`)
   }
   const missing = names.filter((n) => !services.some((s) => s.service === n))
   if (missing.length > 0) return end('watch', `${detail}; not readable: ${missing.join(', ')}`)
   if (hidden.length > 0) {
     const where = hidden.map((s) => s.service).join(', ')
-    return end('watch', `${detail}; rules not readable: ${where}: ${saidBy(read)}`)
+    return end('watch', `${detail}; rules not readable: ${where}: ${messageOf(read)}`)
   }
   return end('ok', detail)
 }
 
-/** How jobs are named on this server, and whether its targets count by job. */
+/** Reads the job id settings of this server, and whether its targets count by job. */
 export async function findJobs(ask: Ask, roles: readonly ServerRole[]): Promise<Found<Pick<NodeFacts, 'jobid'>>> {
   const kinds = [...new Set(servicesFor(roles).map((n) => SERVICES[n].jobStats))]
-  // Names alone come first: behind them every line belongs to the value before.
+  // Bare names come first: after them every line belongs to the value before.
   const lines = [...kinds.map((k) => `-N '${k}'`), 'jobid_var jobid_name'].map((rest) => `lctl get_param ${rest}`)
   const asked = await ask('jobs', lines.join('; '))
   if (!asked.ok) return asked
@@ -187,13 +187,13 @@ export async function findJobs(ask: Ask, roles: readonly ServerRole[]): Promise<
   const counted = new Set(read.stdout.match(/^(?:obdfilter|mdt)\.[^\s=]{1,64}\.job_stats$/gm) ?? []).size
   const end = (state: Ended['state'], detail: string, fix = ''): Found<Pick<NodeFacts, 'jobid'>> =>
     ok({ jobid, end: { state, detail, fix } })
-  if (!jobid) return end('bad', `jobid_var cannot be read: ${saidBy(read)}`)
+  if (!jobid) return end('bad', `jobid_var cannot be read: ${messageOf(read)}`)
   const named = `jobid_var=${jobid.variable} jobid_name=${jobid.name}`
   const enable =
     'On the MGS: lctl set_param -P jobid_var=SLURM_JOB_ID jobid_name=%j.%e (or another variable of the scheduler).'
   if (kinds.length > 0 && counted === 0)
     return end('watch', `${named}; no job_stats is there`, 'Mount a target; without one there is nothing to count.')
   if (jobid.variable === 'disable')
-    return end('watch', `${named}: jobs are not told apart, unless clients are set otherwise`, enable)
+    return end('watch', `${named}: jobs are not distinguished, unless clients are configured otherwise`, enable)
   return end('ok', `${named}; job_stats of ${count(counted, 'target')}`)
 }

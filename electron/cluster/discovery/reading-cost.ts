@@ -1,10 +1,10 @@
 /**
- * What one reading of a server costs: bytes, time, and CPU time on the server.
+ * Cost of one reading of a server: bytes, time, and CPU time on the server.
  *
- * CPU: what the kernel has added up for the children of the login's shell (utime, stime, cutime, cstime of /proc/PID/stat), after less
- * before some readings in a row, over their number. sudo, lctl and what the kernel does for them are in it; sshd is not. The kernel
- * counts in steps of 10 ms, so the figure is good to 10 ms over the number of readings. It needs the command channel: where every
- * command has a shell of its own there is nothing to compare.
+ * CPU: the time that the kernel has added up for the children of the login's shell (utime, stime, cutime, cstime of
+ * /proc/PID/stat), difference over several readings in a row, divided by their number. sudo, lctl and the kernel's work
+ * for them are included; sshd is not. The kernel counts in steps of 10 ms, so the resolution is 10 ms over the number
+ * of readings. It needs the command channel: with a shell of its own for every command there is nothing to compare.
  */
 import { median } from '#core/base/statistics.ts'
 import type { ServerRole } from '#core/api/clusters.ts'
@@ -18,11 +18,11 @@ export interface ReadingCost {
   readonly role: 'oss' | 'mds'
   readonly command: string
   readonly runs: number
-  /** Of one reading. */
+  /** Per reading. */
   readonly bytes: number
   /** From sending it to its last byte, median. */
   readonly ms: number
-  /** On the server; undefined where it cannot be told. */
+  /** On the server; undefined if unknown. */
   readonly cpuMs: number | undefined
   /** Smallest step of `cpuMs`. */
   readonly cpuStepMs: number
@@ -35,7 +35,7 @@ const RUNS_OF_LARGE = 3
 const LARGE_BYTES = 1_000_000
 const STEP_MS = 10
 
-/** The reading of a sample: job_stats of all targets, policies and rules. */
+/** Command of a sample: job_stats of all targets, policies and rules. */
 export function sampleCommand(role: 'oss' | 'mds'): string {
   const own = servicesOf([role])
   const jobStats = [...new Set(own.map((s) => s.jobStats))]
@@ -51,7 +51,7 @@ async function shellCpu(exec: Exec): Promise<Result<ShellCpu | undefined>> {
  * Measures the reading of a sample. Failures: those of `exec`.
  *
  * @param exec   the gated shell, in its command channel.
- * @param roles  what the server is; there is no reading of an MGS alone.
+ * @param roles  roles of the server; an MGS alone has no reading.
  */
 export async function measureReadings(exec: Exec, roles: readonly ServerRole[]): Promise<Result<ReadingCost[]>> {
   const costs: ReadingCost[] = []
@@ -78,7 +78,12 @@ export async function measureReadings(exec: Exec, roles: readonly ServerRole[]):
     const after = cpuAfter.value
     const isOne = before && after && before.pid === after.pid && after.ms >= before.ms
     costs.push({
-      ...{ role, command, runs, code: last.code, bytes: last.stdout.length + last.stderr.length, ms: median(tookMs) },
+      role,
+      command,
+      runs,
+      code: last.code,
+      bytes: last.stdout.length + last.stderr.length,
+      ms: median(tookMs),
       cpuMs: isOne ? (after.ms - before.ms) / runs : undefined,
       cpuStepMs: STEP_MS / runs,
     })

@@ -14,7 +14,7 @@ const sample = (name: string): string => join(import.meta.dirname, '../../../res
 const READ = readFileSync(sample('sluice-read'), 'utf8')
 const WRITE = readFileSync(sample('sluice-write'), 'utf8')
 
-/** A sample as sudo lists it: the alias filled in. */
+/** A sudoers sample as sudo lists it, with the alias expanded. */
 const listed = (text: string): string => {
   const commands = /^Cmnd_Alias \w+ = (.*?)\n\n/ms.exec(text)?.[1] ?? ''
   return `    (root) NOPASSWD: ${commands.replace(/\\\n */g, '').trim()}\n`
@@ -53,7 +53,7 @@ describe('the samples of sudoers', () => {
       const sent = names(literal.value.replaceAll(`sudo -n ${LCTL_PATH} get_param`, ''))
       expect(sent).toEqual(names(line.replace('lctl get_param', '')))
     }
-    // Whole where the sample has the whole.
+    // Complete if the sample has all of it.
     for (const role of ['oss', 'mds'] as const) {
       expect(literalOf(sampleCommand(role), access)).toEqual({
         ok: true,

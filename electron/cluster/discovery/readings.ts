@@ -1,6 +1,7 @@
 /**
- * What the console reads with lctl as root, as sudoers has to allow it: exact arguments, no wildcard of sudoers. One line a parameter
- * is enough, because a reading of several is then sent in parts; the lines of several save the server a sudo and an lctl each.
+ * Readings of the console that use lctl as root, as sudoers has to allow them: exact arguments, no sudoers wildcards.
+ * One line per parameter is enough, because a reading of several is then sent in parts; lines of several save the
+ * server a sudo and an lctl each.
  */
 import { LDLM_PARAMETERS } from '#core/lustre/ldlm-counters.ts'
 import { isUserName } from '../../ssh/names.ts'
@@ -28,14 +29,14 @@ export const READ_PARAMETERS: readonly string[] = [
   'mgs.MGS.live.*',
 ]
 
-/** Arguments of lctl, one list a line of sudoers. */
+/** Arguments of lctl, one list per line of sudoers. */
 export const READINGS: readonly (readonly string[])[] = [
   ['dl'],
   ['get_param', '-n', 'version'],
   ...READ_PARAMETERS.map((name) => ['get_param', name]),
   ...jobStats.map((name) => ['get_param', '-N', name]),
   ['get_param', 'jobid_var', 'jobid_name'],
-  // As a sample reads them: what is due of job_stats, of policies and rules, and of statistics.
+  // Combinations read by a sample: those due of job_stats, of policies and rules, and of statistics.
   ...([['oss'], ['mds'], ['oss', 'mds']] as const).flatMap((roles) => {
     const own = servicesOf(roles)
     const jobs = own.filter((s) => s.isFirst).map((s) => s.jobStats)
@@ -56,10 +57,10 @@ export const READINGS: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Arguments as sudoers has them: its wildcards and separators are text here. */
+/** Arguments in sudoers syntax: its wildcards and separators are literal here. */
 export const sudoersArgs = (args: readonly string[]): string => args.join(' ').replace(/[\\,:=*?[\]]/g, '\\$&')
 
-/** The lines of sudoers that let a login read; the sample in resources/sudoers holds the same. */
+/** Lines of sudoers that allow a login to read; the sample in resources/sudoers has the same. */
 export function sudoersToRead(user: string, lctl: string): string {
   const name = isUserName(user) ? user : 'LOGIN'
   const commands = READINGS.map((args) => `    ${lctl} ${sudoersArgs(args)}`)

@@ -5,7 +5,7 @@ import { READINGS, sudoersArgs } from './readings.ts'
 import { fitsPattern, isGranted } from '../remote/sudo-grants.ts'
 import { parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 
-// As sudo 1.9.13 printed them; those before 1.8.20 and of CentOS 7 have the same entries under other headings.
+// Output of sudo 1.9.13; versions before 1.8.20 and of CentOS 7 have the same entries under other headings.
 const listing = (...entries: readonly string[]): string =>
   `Matching Defaults entries for ops on oss01:
     env_reset, mail_badpass, secure_path=/usr/local/sbin\\:/usr/local/bin\\:/usr/sbin\\:/usr/bin\\:/sbin\\:/bin, use_pty
@@ -15,7 +15,7 @@ ${entries.map((e) => `    ${e}\n`).join('')}`
 
 const scope = (...entries: readonly string[]) => scopeOf(parseSudoList(listing(...entries)))
 
-// Wrapped at 80 columns, as sudo does where its output is no pipe.
+// Wrapped at 80 columns, as sudo does unless its output is a pipe.
 const WRAPPED = `Matching Defaults entries for sluice on oss01:
     env_reset, mail_badpass,
     secure_path=/usr/local/sbin\\:/usr/local/bin\\:/usr/sbin\\:/usr/bin\\:/sbin\\:/bin,
@@ -68,7 +68,7 @@ describe('the listing of sudo', () => {
       'broad',
       /any parameter may be written/,
     ],
-    ['(root) NOPASSWD: /bin/bash', 'broad', /bash is as good as any/],
+    ['(root) NOPASSWD: /bin/bash', 'broad', /bash can run any/],
     ['(root) CWD=/tmp TIMEOUT=10 NOPASSWD: NOEXEC: LOG_OUTPUT: /usr/sbin/lctl', 'broad', /any command of lctl/],
     ['(root) NOPASSWD: /usr/sbin/lctl get_param *, !/usr/sbin/lctl set_param *', 'read', /of any parameter/],
     ['(root) NOPASSWD: /usr/sbin/lctl get_param obdfilter.\\*.job_stats', 'read', /of listed parameters/],
@@ -83,7 +83,7 @@ describe('the listing of sudo', () => {
       'write',
       /set_param of rules/,
     ],
-    // Nothing of these runs as root without a password.
+    // None of these runs as root without a password.
     ['(ALL) ALL', 'none', /asks for a password/],
     ['(root) /usr/sbin/lctl', 'none', /asks for a password/],
     ['(daemon) NOPASSWD: ALL', 'none', /no reading/],
@@ -97,14 +97,14 @@ describe('the listing of sudo', () => {
     expect(s).toMatchObject({ kind, text: expect.stringMatching(text) as string })
   })
 
-  it('says what is more than needed, and why a wildcard on rules is no substitute for the helper', () => {
+  it('names grants beyond need, and why a wildcard on rules cannot replace the helper', () => {
     expect(scope('(ALL) NOPASSWD: ALL').watch).toMatch(/sample/)
     expect(scope('(root) NOPASSWD: /usr/sbin/lctl get_param *').watch).toMatch(/Any parameter/)
     const wild =
       '(root) NOPASSWD: /usr/sbin/lctl get_param ost.OSS.ost_io.nrs_policies, /usr/sbin/lctl set_param ost.OSS.ost_io.nrs_tbf_rule=*'
     expect(scope(wild).watch).toMatch(/wildcard/)
     const { grants } = scope(wild)
-    // Which is so:
+    // Indeed the wildcard grants a second parameter.
     expect(isGranted(grants, '/usr/sbin/lctl', ['set_param', 'ost.OSS.ost_io.nrs_tbf_rule=x', 'jobid_var=y'])).toBe(
       true,
     )
@@ -136,7 +136,7 @@ describe('the listing of sudo', () => {
     ['', 'ops is not in the sudoers file.  This incident will be reported.', 1, /grants this login nothing/],
     ['', 'sh: 1: sudo: not found', 127, /there is no sudo/],
     ['', 'sudo: Konto \x1b[31mgesperrt', 1, /^sudo: Konto {2}\[31mgesperrt$/],
-    ['', '', 3, /ended with 3/],
+    ['', '', 3, /exited with 3/],
   ])('refused with %j %j', (stdout, stderr, code, text) => {
     const s = scopeOfRefusal(stdout, stderr, code)
     expect(s.kind).toBe('none')
@@ -163,7 +163,12 @@ describe('patterns of sudoers', () => {
       fc.property(fc.array(part, { maxLength: 7 }), text, isPath, (parts, t, path) => {
         const any = path ? '[^/]' : '[^]'
         const same: Record<string, string> = {
-          ...{ '*': `${any}*`, '?': any, '[ab]': '[ab]', '[!a]': path ? '[^a/]' : '[^a]', '\\*': '\\*', '.': '\\.' },
+          '*': `${any}*`,
+          '?': any,
+          '[ab]': '[ab]',
+          '[!a]': path ? '[^a/]' : '[^a]',
+          '\\*': '\\*',
+          '.': '\\.',
         }
         const expression = new RegExp(`^${parts.map((p) => same[p] ?? p).join('')}$`)
         expect(fitsPattern(parts.join(''), t, path)).toBe(expression.test(t))

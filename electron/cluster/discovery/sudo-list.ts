@@ -1,9 +1,9 @@
 /**
- * What `sudo -n -l` prints, read: which commands run as root without a password, and what that amounts to for the console.
+ * Parser of `sudo -n -l`: commands that run as root without a password, and the resulting scope for the console.
  *
- * Source: sudoers(5); the listing of sudo 1.8 and 1.9. Entries begin with four blanks and `(`, long ones go on behind eight; a tag holds
- * until the next one of its kind; `:`, `,`, `=`, `#`, `"` and `\` have a backslash before them. Headings are in the language of the login and
- * are not looked at.
+ * Source: sudoers(5); the listing of sudo 1.8 and 1.9. Entries begin with four blanks and `(`, long ones continue
+ * behind eight; a tag applies until the next one of its kind; `:`, `,`, `=`, `#`, `"` and `\` are preceded by a
+ * backslash. Headings are in the language of the login and are ignored.
  */
 import { plainLine } from '../../ssh/failures.ts'
 import { SERVICES } from '../../base/service.ts'
@@ -13,15 +13,15 @@ import { LCTL_PATH, noScope, type SudoGrant, type SudoScope } from '../remote/su
 const TEXT_BYTES = 64 << 10
 const GRANTS = 256
 const ARGS = 1000
-/** A path: what is longer is no program. */
+/** Longest path of a program. */
 const PROGRAM = 4096
 
 export interface SudoListing {
-  /** What runs as root without a password, and what is denied, in order. */
+  /** Commands that run as root without a password, and denied ones, in order. */
   readonly grants: readonly SudoGrant[]
   /** Entries that ask for a password. */
   readonly withPassword: number
-  /** Defaults that keep a session without a terminal out. */
+  /** Set if Defaults refuse a session without a terminal. */
   readonly wantsTty: boolean
 }
 
@@ -36,7 +36,7 @@ function runsAsRoot(runas: string): boolean {
   return !users.includes('!root') && users.some((u) => u === 'root' || u === 'ALL' || u === '#0')
 }
 
-/** Pieces between commas that have no backslash before them. */
+/** Pieces between commas that are not preceded by a backslash. */
 const commandsOf = (text: string): readonly string[] => text.match(/(?:[^\\,]|\\.)+/g)?.map((c) => c.trim()) ?? []
 
 function grantOf(command: string): SudoGrant | undefined {
@@ -47,7 +47,7 @@ function grantOf(command: string): SudoGrant | undefined {
   return { program: unescaped(program), args, isDenied }
 }
 
-/** Lines of entries, each whole. */
+/** Unwrapped lines of entries. */
 function entriesOf(text: string): readonly string[] {
   const entries: string[] = []
   let isOpen = false
@@ -87,7 +87,7 @@ export function parseSudoList(text: string): SudoListing {
   return { grants, withPassword, wantsTty: /(?:^|[\s,])requiretty\b/.test(defaults) }
 }
 
-/** Programs that run any other: with one of them as root there is nothing that is not granted. */
+/** Programs that can run any other: granting one of them as root grants everything. */
 const AS_GOOD_AS_ANY =
   /\/(?:ba|da|z|k|c|tc)?sh$|\/(?:env|su|sudo|systemd-run|python[0-9.]*|perl|vim?|find|tee|nsenter|chroot)$/
 
@@ -95,7 +95,7 @@ const NOBODY = ['sluice-asks-for-what-is-not-there', 'x=y'] as const
 
 const isExpression = (g: SudoGrant): boolean => g.args?.startsWith('^') === true
 
-/** Whether a sample can be read: one parameter of those, alone or among others. */
+/** True if a sample can be read: one of its parameters, alone or among others. */
 function readsSamples(grants: readonly SudoGrant[], lctl: string): boolean {
   const names = Object.values(SERVICES).flatMap((s) => [s.jobStats, s.policies, s.rules])
   const isListed = (g: SudoGrant): boolean =>
@@ -103,7 +103,7 @@ function readsSamples(grants: readonly SudoGrant[], lctl: string): boolean {
   return grants.some(isListed) || names.some((n) => isGranted(grants, lctl, ['get_param', n]))
 }
 
-/** What the listing amounts to. */
+/** Scope of a listing. */
 export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoScope {
   const named = grants.find((g) => !g.isDenied && g.program.endsWith('/lctl') && !/[*?[\\]/.test(g.program))
   const lctl = named && /^\/[A-Za-z0-9_./-]{1,200}$/.test(named.program) ? named.program : LCTL_PATH
@@ -122,9 +122,9 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
     text,
     watch: 'More is granted than the console needs; the sudoers sample has exact parameters.',
   })
-  if (wantsTty) return { ...noScope('sudo wants a terminal (requiretty)', lctl), grants: kept }
+  if (wantsTty) return { ...noScope('sudo requires a terminal (requiretty)', lctl), grants: kept }
   if (isGranted(grants, '/sluice/asks', NOBODY)) return broad('any command, without a password')
-  if (shell) return broad(`${plainLine(shell.program, 80)} is as good as any command`)
+  if (shell) return broad(`${plainLine(shell.program, 80)} can run any command`)
   if (can(...NOBODY)) return broad('any command of lctl, without a password')
   if (can('set_param', 'sluice.asks=y')) return broad('any parameter may be written with lctl set_param')
   if (!readsSamples(grants, lctl)) {
@@ -142,22 +142,22 @@ export function scopeOf({ grants, withPassword, wantsTty }: SudoListing): SudoSc
     ...base,
     kind: 'write',
     text: `${what}; lctl set_param of rules`,
-    watch: 'The wildcard lets any parameter be written behind a rule; the helper takes our own rules only.',
+    watch: 'The wildcard allows writing any parameter after a rule; the helper accepts only rules of Sluice.',
   }
 }
 
-/** sudo does not tell the two apart without one. */
+/** sudo does not distinguish the two without a password. */
 export const ASKS_PASSWORD = 'sudo asks for a password, or grants this login nothing'
 
-/** What it means that sudo refused to list. */
+/** Scope if sudo refused to list. */
 export function scopeOfRefusal(stdout: string, stderr: string, code: number): SudoScope {
   const said = `${stderr}\n${stdout}`
   const line = plainLine(stderr.trim() === '' ? stdout : stderr)
-  // sudo says the same to a login that it grants nothing at all.
+  // sudo prints the same for a login without any grant.
   if (/password is required|a password|askpass|no tty present/i.test(said)) return noScope(ASKS_PASSWORD)
-  if (/must have a tty/i.test(said)) return noScope('sudo wants a terminal (requiretty)')
+  if (/must have a tty/i.test(said)) return noScope('sudo requires a terminal (requiretty)')
   if (code === 127 || /not found/i.test(said)) return noScope('there is no sudo')
   if (/not in the sudoers file|may not run sudo|not allowed/i.test(said))
     return noScope('sudo grants this login nothing')
-  return noScope(line === '' ? `sudo ended with ${code}` : line)
+  return noScope(line === '' ? `sudo exited with ${code}` : line)
 }

@@ -17,7 +17,7 @@ const failureOf = (text: string): string => {
 }
 
 describe('a cluster file', () => {
-  it('is read as documented, and what is not said is safe: PROD, review and unlock', () => {
+  it('is read as documented, and defaults are safe: PROD, review and unlock', () => {
     const read = parseClusters(TEXT, 'f.yaml')
     if (!read.ok) throw new Error(read.error.why)
     expect(read.value[0]).toMatchObject({ name: 'demo', env: 'PROD', safeMode: 'review+unlock', intervalMs: 1000 })
@@ -29,7 +29,7 @@ describe('a cluster file', () => {
     expect(parseClusters(printClusters(read.value), 'f.yaml')).toEqual(read)
   })
 
-  it('lets root write only where it says so', () => {
+  it('allows root to write only if set', () => {
     const read = parseClusters(TEXT.replace('name: demo', 'name: demo\n    allow_root: true'), 'f.yaml')
     if (!read.ok) throw new Error(read.error.why)
     expect(read.value[0]?.allowRoot).toBe(true)
@@ -47,7 +47,7 @@ describe('a cluster file', () => {
     ['clusters: [{name: a, nodes: []}]', 'clusters.0.nodes'],
     ['clusters: [{name: a, nodes: [{host: a, password: b}]}]', 'password'],
     ['clusters: [{name: a, nodes: [{host: a}]}, {name: a, nodes: [{host: b}]}]', 'two clusters called a'],
-    ['clusters: [{name: a, nodes: [{host: "o[1-"}]}]', 'no range'],
+    ['clusters: [{name: a, nodes: [{host: "o[1-"}]}]', 'not a range'],
     ['a: &a [x,x]\nb: &b [*a,*a]\nclusters: []', 'CLUSTERS_UNREADABLE'],
   ])('%s is refused with the reason', (text, reason) => expect(failureOf(text)).toContain(reason))
 

@@ -1,5 +1,5 @@
 /**
- * Clusters as they are written down: `sluice --config FILE`, and the console's own file in the data folder, which has the same form.
+ * File of clusters: `sluice --config FILE`, and the console's own file in the data folder, which has the same form.
  *
  * ```yaml
  * clusters:
@@ -15,8 +15,33 @@ import { parseDocument, stringify } from 'yaml'
 import * as z from 'zod'
 import { clusterInput, clusterName, probeId, safeMode, serverRole, type ClusterInput } from '#core/api/clusters.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { writeWhole } from '../../files/whole-file.ts'
-import { expandHosts } from './host-range.ts'
+import { expandHostName, splitHostList } from '#core/base/host-list.ts'
+import { writeFileAtomic } from '../../files/atomic-file.ts'
+
+// Ranges of host names as admins write them: `oss[01-12]`, `oss[1,3,7-9].hpc`, and commas between names.
+
+const HOSTS = 512
+
+const refuse = (text: string, why: string): Result<never> =>
+  fail({ code: 'HOST_RANGE', what: `${text.slice(0, 80)} does not name servers`, why: `${text.slice(0, 80)}: ${why}` })
+
+/** Expands the names of a range, in order; at most 512. Failure: HOST_RANGE. */
+export function expandHosts(text: string): Result<string[]> {
+  const words = splitHostList(text)
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+  const out: string[] = []
+  for (const word of words) {
+    const names = expandHostName(word, HOSTS)
+    if ('reason' in names) {
+      if (names.reason === 'count') return refuse(text, `more than ${HOSTS} servers`)
+      return refuse(text, `${names.piece.slice(0, 40)} is not a range; \`[01-12]\` and \`[1,3,7-9]\` are`)
+    }
+    out.push(...names)
+    if (out.length > HOSTS) return refuse(text, `more than ${HOSTS} servers`)
+  }
+  return out.length === 0 ? refuse(text, 'it is empty') : ok(out)
+}
 
 const FILE_BYTES = 1 << 20
 const CLUSTERS = 64
@@ -56,9 +81,9 @@ const unreadable = (path: string, why: string): { readonly ok: false; readonly e
   })
 
 /**
- * Reads the text of a cluster file. A range of hosts (`oss[01-12]`) becomes one server each.
+ * Parses a cluster file. A range of hosts (`oss[01-12]`) becomes one server each.
  *
- * @param path  for messages. Failures: CLUSTERS_UNREADABLE, with the line where it is known.
+ * @param path  for messages. Failures: CLUSTERS_UNREADABLE, with the line if known.
  */
 export function parseClusters(text: string, path: string): Result<ClusterInput[]> {
   const document = parseDocument(text, { prettyErrors: true })
@@ -66,7 +91,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
   if (error) return unreadable(path, error.message.split('\n')[0] ?? 'it is not YAML')
   let content: unknown
   try {
-    // An alias may stand for a great deal of text: there are none in such a file.
+    // An alias may expand to a huge text: they are not allowed in such a file.
     content = document.toJS({ maxAliasCount: 0 })
   } catch (e) {
     return unreadable(path, e instanceof Error ? e.message : 'it has an alias')
@@ -86,14 +111,13 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
       if (!hosts.ok) return unreadable(path, `${c.name}: ${hosts.error.why ?? hosts.error.what}`)
       for (const host of hosts.value) {
         servers.push({
-          ...{
-            name: hosts.value.length === 1 ? (n.name ?? '') : '',
-            host,
-            port: n.port ?? null,
-            user: n.user ?? '',
-            identity: n.identity ?? '',
-          },
-          ...{ jump: n.jump ?? null, roles: n.roles ?? [] },
+          name: hosts.value.length === 1 ? (n.name ?? '') : '',
+          host,
+          port: n.port ?? null,
+          user: n.user ?? '',
+          identity: n.identity ?? '',
+          jump: n.jump ?? null,
+          roles: n.roles ?? [],
         })
       }
     }
@@ -115,7 +139,7 @@ export function parseClusters(text: string, path: string): Result<ClusterInput[]
   return ok(out)
 }
 
-/** Reads a cluster file; one that is not there has no clusters where `mayBeAbsent`. */
+/** Reads a cluster file; a missing one has no clusters if `mayBeAbsent`. */
 export function readClusters(path: string, mayBeAbsent = false): Result<ClusterInput[]> {
   let text: string
   try {
@@ -128,19 +152,17 @@ export function readClusters(path: string, mayBeAbsent = false): Result<ClusterI
   return parseClusters(text, path)
 }
 
-/** Clusters as the text of such a file. */
+/** Text of a cluster file. */
 export const printClusters = (clusters: readonly ClusterInput[]): string =>
   stringify({
     clusters: clusters.map((c) => ({
-      ...{
-        name: c.name,
-        env: c.env,
-        safe_mode: c.safeMode,
-        interval_ms: c.intervalMs,
-        ...(c.coreShare === undefined ? {} : { core_share: c.coreShare }),
-        max_rate: c.maxRate,
-        off: c.off,
-      },
+      name: c.name,
+      env: c.env,
+      safe_mode: c.safeMode,
+      interval_ms: c.intervalMs,
+      ...(c.coreShare === undefined ? {} : { core_share: c.coreShare }),
+      max_rate: c.maxRate,
+      off: c.off,
       ...(c.allowRoot ? { allow_root: true } : {}),
       nodes: c.servers.map((s) => ({
         ...(s.name === '' ? {} : { name: s.name }),
@@ -154,17 +176,17 @@ export const printClusters = (clusters: readonly ClusterInput[]): string =>
     })),
   })
 
-/** Writes the file whole or not at all, for its owner only. Failure: CLUSTERS_NOT_WRITTEN. */
+/** Replaces the file atomically, readable by its owner only. Failure: CLUSTERS_NOT_WRITTEN. */
 export function writeClusters(path: string, clusters: readonly ClusterInput[]): Result<undefined> {
   try {
-    writeWhole(path, printClusters(clusters))
+    writeFileAtomic(path, printClusters(clusters))
     return ok(undefined)
   } catch (e) {
     return fail({
       code: 'CLUSTERS_NOT_WRITTEN',
-      what: 'The cluster was not written down',
+      what: 'The cluster was not saved',
       why: e instanceof Error ? e.message : String(e),
-      unaffected: 'What was there before stands.',
+      unaffected: 'The previous file is unchanged.',
       next: 'Free space in the data folder and save it again.',
     })
   }

@@ -1,9 +1,11 @@
-/** The way to a server as lines of the checklist: what was done, how long it took, and what to do where it ended. */
+/**
+ * Connection to a server as lines of the checklist: the steps, their duration, and the remedy for the one that failed.
+ */
 import type { CheckStep } from '#core/api/clusters.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { SessionState, Step } from '../../ssh/state.ts'
 
-/** What a step needs of a server. */
+/** Input of the steps of a server. */
 export interface StepsOf {
   readonly host: string
   readonly address: { readonly text: string; readonly via: string } | Failure
@@ -12,9 +14,9 @@ export interface StepsOf {
 
 type Id = CheckStep['id']
 
-/** Which step a failure of the way to a server belongs to. */
+/** Step to which a connection failure belongs. */
 export function failedStep({ code, why = '' }: Failure): Id {
-  // The session says what it waited for.
+  // The session reports what it waited for.
   if (code === 'SSH_TIMEOUT' && why.startsWith('keys were not agreed')) return 'host key'
   if (code === 'SSH_TIMEOUT' && why.startsWith('the user was not auth')) return 'auth'
   if (code === 'SSH_CONFIG' || code === 'SSH_NAME') return 'config'
@@ -26,8 +28,8 @@ export function failedStep({ code, why = '' }: Failure): Id {
   return 'tcp'
 }
 
-const AGAIN = 'It is tried again by itself.'
-/** What to do where the failure does not say it. */
+const AGAIN = 'It is retried automatically.'
+/** Remedies for failures that have none. */
 const NEXT: Readonly<Record<string, string>> = {
   SSH_DNS: `Check the name, or give its address in ~/.ssh/config. ${AGAIN}`,
   SSH_TCP: `Check the address and the port, whether sshd runs there, and the firewall in between. ${AGAIN}`,
@@ -37,10 +39,15 @@ const NEXT: Readonly<Record<string, string>> = {
   SSH_LOST: AGAIN,
 }
 
-/** The steps of a connection in their order; those of a jump host stand where TCP would be. */
+/** Steps of a connection in order; those of a jump host take the place of TCP. */
 export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] {
   const line = (id: Id, command: string): CheckStep => ({
-    ...{ id, command, state: 'next', tookMs: null, detail: '', fix: '' },
+    id,
+    command,
+    state: 'next',
+    tookMs: null,
+    detail: '',
+    fix: '',
   })
   if ('code' in address) {
     return [{ ...line('config', `ssh -G ${host}`), state: 'bad', detail: sentence(address), fix: address.next ?? '' }]
@@ -66,7 +73,8 @@ export function connectionSteps({ host, address, state }: StepsOf): CheckStep[] 
     for (const s of steps) {
       s.state = 'ok'
       if (s.id === 'host key') s.detail = `${hostKey.type} ${hostKey.fingerprint}, ${hostKey.known[0]?.where ?? ''}`
-      if (s.id === 'shell') s.detail = channel.mode === 'channel' ? 'framed channel' : `each alone: ${channel.why}`
+      if (s.id === 'shell')
+        s.detail = channel.mode === 'channel' ? 'framed channel' : `one channel per command: ${channel.why}`
       if (s.id === 'host key' && !negotiated.isStrict) {
         Object.assign(s, { state: 'watch', fix: 'The server lacks strict key exchange; OpenSSH 9.6 has it.' })
       }

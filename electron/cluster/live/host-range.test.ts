@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expandHosts } from './host-range.ts'
+import { expandHosts } from './cluster-file.ts'
 
 const names = (text: string): readonly string[] => {
   const r = expandHosts(text)

@@ -6,16 +6,19 @@ import { clusterInput } from '#core/api/clusters.ts'
 import { LiveCluster } from './live-cluster.ts'
 import { SshAccess } from './ssh-access.ts'
 
-/** A server whose roles are written down and that refuses every connection: nothing listens there. */
+/** A server with explicit roles that refuses every connection: nothing listens there. */
 const input = clusterInput.parse({
-  ...{ name: 'a', env: 'DEV', safeMode: 'review', intervalMs: 1000 },
+  name: 'a',
+  env: 'DEV',
+  safeMode: 'review',
+  intervalMs: 1000,
   servers: [{ host: '127.0.0.1', port: 1, user: 'x', roles: ['oss'] }],
 })
 
 let access: SshAccess | undefined
 afterEach(() => access?.stop())
 
-/** @param tick  what a sample takes, and the end of a cluster waits for */
+/** @param tick  run by a sample, which the end of a cluster waits for */
 function world(tick: () => Promise<void> = () => Promise.resolve()) {
   const home = mkdtempSync(join(tmpdir(), 'sluice-live-'))
   access = new SshAccess({ home, configFile: null, knownHosts: [], agentSocket: '', user: 'x', comesBack: false })
@@ -31,7 +34,7 @@ function world(tick: () => Promise<void> = () => Promise.resolve()) {
   return { cluster, log }
 }
 
-/** Everything else has its turn, many times over. */
+/** Lets all other tasks run, many times over. */
 async function turns(): Promise<void> {
   for (let i = 0; i < 50; i++) await new Promise((done) => setImmediate(done))
 }

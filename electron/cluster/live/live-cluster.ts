@@ -1,9 +1,10 @@
 /**
- * A cluster over SSH: its servers, and the monitor that samples them.
+ * Cluster over SSH: its servers, and the monitor that samples them.
  *
- * Connecting brings all servers at once. The monitor begins as soon as every server is known or has had its time, with the servers whose
- * roles are known; one that does not answer is missing in it, and comes in when it answers. A server of which nothing was
- * known before is taken in by beginning again, as is one that serves in other roles than before: what was sampled stays in the history.
+ * Connecting contacts all servers at once. The monitor starts as soon as every server is known or its time is over,
+ * with the servers whose roles are known; one that does not answer counts as missing, and joins when it answers. A
+ * server that was unknown before joins by a restart of the monitor, as does one whose roles have changed: earlier
+ * samples stay in the history.
  */
 import type { ClusterInput, ServerRole } from '#core/api/clusters.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
@@ -14,26 +15,26 @@ import { LiveServer, namesOf } from './live-server.ts'
 import { LiveSource } from './live-source.ts'
 import type { SshAccess } from './ssh-access.ts'
 
-/** Servers that are slow to answer are not waited for longer once another one is ready, ms. */
+/** Slow servers are awaited this long after another one is ready, ms. */
 const OTHERS_MS = 3000
-/** After a change of one server, others are given this long before the cluster begins anew, ms. */
+/** After a change of one server, others are given this long before the monitor restarts, ms. */
 const SETTLE_MS = 1000
-/** A role is gone for good, and not until targets are mounted again, after this, ms. */
+/** A role that is missing for this long is gone for good, rather than until targets are mounted again, ms. */
 const ROLE_GONE_MS = 60_000
 
-/** What a sampled cluster is to this room: it can be ended. */
+/** A sampled cluster that can be ended. */
 export interface Sampled {
   close(): Promise<void>
 }
 
 export interface LiveClusterParts {
   readonly access: SshAccess
-  /** Begins to sample a source; the nodes in it are shells that may not answer. */
+  /** Starts sampling a source; its nodes are shells that may not answer. */
   readonly begin: (source: LiveSource) => Sampled
-  /** Roles that a server had the last time, where it was not written down and does not answer. */
+  /** Previous roles of a server without explicit roles that does not answer. */
   readonly rememberedRoles?: ((host: string) => readonly ServerRole[]) | undefined
   readonly onRoles?: ((host: string, roles: readonly ServerRole[]) => void) | undefined
-  /** A server answers (again): what was left there can be looked for. */
+  /** Called when a server answers (again): leftovers there can be searched. */
   readonly onReady?: ((server: LiveServer) => void) | undefined
 }
 
@@ -49,7 +50,7 @@ export class LiveCluster {
   #taken: ReadonlyMap<LiveServer, NodeConnection> = new Map()
   #anew: NodeJS.Timeout | undefined
   #turn: Promise<void> = Promise.resolve()
-  /** By what is there of each server that answers. */
+  /** By the available services of each server that answers. */
   readonly #ready = new Map<LiveServer, string>()
   #roleGone: NodeJS.Timeout | undefined
   readonly #listeners = new Set<() => void>()
@@ -72,12 +73,12 @@ export class LiveCluster {
     return this.#servers
   }
 
-  /** Whether the operator asked for it to be connected. */
+  /** True once the operator has requested the connection. */
   get isWanted(): boolean {
     return this.#wanted
   }
 
-  /** Unix ms of the first sample's source; undefined before. */
+  /** Time of the first sample's source, Unix ms; undefined before. */
   get connectedMs(): number | undefined {
     return this.#connectedMs
   }
@@ -91,7 +92,7 @@ export class LiveCluster {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Takes another description; one that changes servers begins anew. */
+  /** Applies another description; one that changes servers restarts the monitor. */
   async change(input: ClusterInput): Promise<void> {
     const isSame =
       JSON.stringify([input.servers, input.name, input.intervalMs, input.maxRate, input.coreShare]) ===
@@ -108,15 +109,15 @@ export class LiveCluster {
     await this.disconnect()
     for (const s of this.#servers) s.forget()
     this.#make()
-    // Or somebody asked for it meanwhile.
+    // Or it was requested meanwhile.
     if (wasWanted || this.#wanted) await this.connect()
   }
 
-  /** Resolves when sampling has begun, or when no server can be read. */
+  /** Resolves when sampling has started, or when no server can be read. */
   async connect(): Promise<void> {
     this.#wanted = true
     this.#changed()
-    // What still ends lets go of its sessions first.
+    // A previous end must release its sessions first.
     await this.#turn
     if (!this.#wanted) return
     const brought = this.#servers.map((s) => s.bring())
@@ -138,12 +139,12 @@ export class LiveCluster {
     this.#changed()
   }
 
-  /** For a cluster that is removed: nothing of it follows the sessions any more. */
+  /** For a removed cluster: unsubscribes from the sessions. */
   forget(): void {
     for (const s of this.#servers) s.forget()
   }
 
-  /** All of them, or so many ms after the first that is ready. */
+  /** Waits for all of them, or so many ms after the first that is ready. */
   async #waitFor(brought: readonly Promise<void>[]): Promise<void> {
     const all = Promise.allSettled(brought)
     let off = (): void => undefined
@@ -185,10 +186,12 @@ export class LiveCluster {
     this.#changed()
   }
 
-  /** Begins again when a server serves in a role in which it is not sampled, or no longer in one in which it is. */
+  /**
+   * Restarts the monitor if a server serves in a role in which it is not sampled, or no longer in one in which it is.
+   */
   #compareRoles(s: LiveServer): void {
     const change = this.#roleChange(s)
-    // Nothing was known of it when sampling began, or nothing was there to sample.
+    // Its roles were unknown when sampling started, or there was nothing to sample.
     if (change === 'more') return this.#beginAnew()
     if (change === 'less') {
       this.#roleGone ??= setTimeout(() => {
@@ -200,7 +203,8 @@ export class LiveCluster {
 
   #roleChange(s: LiveServer): 'more' | 'less' | undefined {
     const had = this.#taken.get(s)?.roles ?? []
-    // One without any role is being booted or taken out of service: it is missing, under the name and in the place that it had.
+    // A server without any role is booting or being taken out of service: it counts as missing, under its previous name
+    // and position.
     const has = this.#nodeOf(s)?.roles
     if (!has) return undefined
     if (has.some((r) => !had.includes(r))) return 'more'
@@ -213,11 +217,11 @@ export class LiveCluster {
 
   #nodeOf(s: LiveServer): NodeConnection | undefined {
     const node = s.node(this.#rolesOf(s))
-    // Whatever a verb above does: while it is read-only nothing but readings leaves this machine.
+    // Whatever the code above does: while read-only, only readings are sent from this machine.
     return node && readOnlyWhile(node, () => this.#input.safeMode === 'read-only')
   }
 
-  /** Of every server of storage or metadata that was looked at. */
+  /** Job id settings of every storage or metadata server that was discovered. */
   #jobIdSettings(): JobIdSettings {
     const out = new Map<string, JobIdSetting | undefined>()
     for (const s of this.#servers) {
@@ -238,7 +242,7 @@ export class LiveCluster {
   }
 
   #begin(): void {
-    // It may have been asked for several times, and not be wanted any more when its turn comes.
+    // It may have been requested several times, and may no longer be wanted when it runs.
     if (!this.#wanted || this.#source) return
     const taken = new Map<LiveServer, NodeConnection>()
     for (const s of this.#servers) {
@@ -247,7 +251,7 @@ export class LiveCluster {
     }
     const nodes = [...taken.values()]
     this.#connectedMs = Date.now()
-    // Without any server there is nothing to sample yet; the first that turns up begins it.
+    // Without any server there is nothing to sample yet; the first one that appears starts it.
     if (!nodes.some(isLustreServer)) return this.#changed()
     this.#taken = taken
     const { name: cluster, maxRate, intervalMs, coreShare } = this.#input
@@ -269,7 +273,7 @@ export class LiveCluster {
     await sampled?.close()
   }
 
-  /** Begins and ends come one after the other. */
+  /** Runs starts and ends one after another. */
   #serial(work: () => Promise<void> | void): Promise<void> {
     this.#turn = this.#turn.then(work, work)
     return this.#turn

@@ -1,4 +1,6 @@
-/** One server of a live cluster: its session, what was found out about it, and the shells that the rest of the console uses. */
+/**
+ * One server of a live cluster: its session, its discovered facts, and the shells that the rest of the console uses.
+ */
 import type { CheckStep, ServerInput } from '#core/api/clusters.ts'
 import { fail, type Failure, type Result } from '#core/base/result.ts'
 import type { ExecResult, NodeConnection, NodeRole, TimerKind } from '../../base/connection.ts'
@@ -12,15 +14,15 @@ import type { SessionState } from '../../ssh/state.ts'
 import { connectionSteps } from './connection-steps.ts'
 import type { SshAccess } from './ssh-access.ts'
 
-/** Pause before facts that may have changed are found again; it doubles, ms. */
+/** Pause before facts that may have changed are discovered again; it doubles, ms. */
 const FIND_AGAIN_MS = { least: 1000, most: 60_000 } as const
-/** Refusals that pass by themselves when a server boots, or its administrator is at work; others wait for the next connection. */
+/** Refusals that pass by themselves when a server boots, or during maintenance; others wait for the next connection. */
 const MAY_PASS = /^(?:LUSTRE_NOT_LOADED|NO_LCTL|SSH_COMMAND_TIMEOUT)$/
 
-/** Roles that the console talks to. */
+/** Roles used by the console. */
 const ROLES: readonly NodeRole[] = ['oss', 'mds', 'scheduler', 'controller']
 
-/** Whether a reading of samples was refused because a service or its targets are not there: facts said that they are. */
+/** True if a reading of samples was refused because a service or its targets do not exist, contrary to the facts. */
 function isGone(command: string, { stdout, stderr }: ExecResult): boolean {
   if (stderr === '' || !command.startsWith('lctl get_param ')) return false
   if (stdout === '') return true
@@ -34,7 +36,7 @@ function isGone(command: string, { stdout, stderr }: ExecResult): boolean {
     })
 }
 
-/** A server as everything above knows it. */
+/** Server as seen by the rest of the console. */
 class LiveNode implements NodeConnection {
   readonly host: string
   readonly roles: readonly NodeRole[]
@@ -60,50 +62,50 @@ class LiveNode implements NodeConnection {
 }
 
 const STDERR_MOST = 16_384
-/** What is there wherever a service is, or a target of it. */
+/** Parameters that exist wherever a service or one of its targets does. */
 const SAMPLED = Object.values(SERVICES).flatMap((s) => [s.policies, s.jobStats])
 
 export const nameOf = ({ name, host }: ServerInput): string => (name === '' ? host : name)
 
-/** Names of servers that differ from each other: with the port where several share a host. */
+/** Unique names of servers: with the port if several share a host. */
 export function namesOf(servers: readonly ServerInput[]): string[] {
   const names = servers.map(nameOf)
   const withPort = names.map((name, i) =>
     names.indexOf(name) === names.lastIndexOf(name) ? name : `${name}:${servers[i]?.port ?? 22}`,
   )
-  // The same entry twice is two servers of one address: the second is told by its place.
+  // Equal entries are two servers of one address: the second is identified by its position.
   return withPort.map((name, i) => (withPort.indexOf(name) === i ? name : `${name}#${i + 1}`))
 }
 
 export class LiveServer {
   readonly input: ServerInput
-  /** Where the entry leads; the reason where it leads nowhere. */
+  /** Destination of the entry; a failure if it cannot be resolved. */
   readonly address: { readonly text: string; readonly via: string } | Failure
   readonly session: Session | undefined
-  /** What was found out the last time it was asked. */
+  /** Result of the last discovery. */
   facts: NodeFacts | undefined
-  /** Why it is not read although it is connected. */
+  /** Reason why it is not read although it is connected. */
   refusal: Failure | undefined
-  /** When it answered for the last time, Unix ms. */
+  /** Time of its last answer, Unix ms. */
   foundMs: number | undefined
   readonly ignored: readonly string[]
   #steps: readonly CheckStep[] = []
   #gated: NodeConnection | undefined
   #finding: Promise<void> | undefined
-  /** Somebody needs it: until then nothing is found again by itself. */
+  /** Set while the server is in use: otherwise it is not rediscovered automatically. */
   #isHeld = false
   #again: NodeJS.Timeout | undefined
   #pauseMs: number = FIND_AGAIN_MS.least
-  /** performance.now() of the end of the last finding. */
+  /** performance.now() at the end of the last discovery. */
   #foundAtMs = -Infinity
   readonly #access: SshAccess
   #off: () => void = () => undefined
   readonly #listeners = new Set<() => void>()
 
-  /** What it is called here. */
+  /** Name of the server in the console. */
   readonly host: string
 
-  /** @param host  what it is called where several share a host; `nameOf` by default. */
+  /** @param host  name if several servers share a host; `nameOf` by default. */
   constructor(input: ServerInput, access: SshAccess, host: string = nameOf(input)) {
     this.input = input
     this.host = host
@@ -128,12 +130,12 @@ export class LiveServer {
     return this.session?.state ?? { kind: 'refused', failure: this.address as never, sinceMs: 0 }
   }
 
-  /** The checklist as it stands: the way there, then what was found. */
+  /** Current checklist: the connection, then the findings. */
   get steps(): readonly CheckStep[] {
     return [...connectionSteps(this), ...this.#steps]
   }
 
-  /** Whether it can be read: connected, found out about since then, and with the rights that its numbers need. */
+  /** True if it can be read: connected, discovered since then, and with the rights that its numbers need. */
   get isReady(): boolean {
     return this.state.kind === 'connected' && this.#gated !== undefined && this.refusal === undefined
   }
@@ -148,50 +150,50 @@ export class LiveServer {
     for (const l of [...this.#listeners]) l()
   }
 
-  /** The server in the roles that the console talks to; undefined where it has none of them. */
+  /** The server in the roles used by the console; undefined if it has none of them. */
   node(roles: readonly string[]): NodeConnection | undefined {
     const mine = ROLES.filter((r) => roles.includes(r))
     return mine.length === 0 ? undefined : new LiveNode(mine, this)
   }
 
-  /** Connects and finds out what it is. Resolves when that is known, or when it is known why not. */
+  /** Connects and discovers it. Resolves with the result, or the reason for its failure. */
   async bring(): Promise<void> {
     if (!this.session) return this.#changed()
     this.#isHeld = true
     this.#access.hold(this.session, this)
     await this.session.connect()
-    // Finding out begins with the change of state.
+    // Discovery starts with the change of state.
     await this.#finding
   }
 
-  /** Finds out again what it is, over the connection that stands. */
+  /** Rediscovers it over the existing connection. */
   async find(): Promise<void> {
     if (this.state.kind === 'connected') this.#followed(this.state)
     await this.#finding
   }
 
-  /** It is not needed any more; its connection ends unless somebody else needs it. */
+  /** Releases the server; its connection ends unless it is used elsewhere. */
   leave(): void {
     this.#isHeld = false
     this.#stopFindingAgain()
     if (this.session) this.#access.release(this.session, this)
   }
 
-  /** Follows its session no longer; it cannot be used after that. */
+  /** Unsubscribes from its session; it cannot be used after that. */
   forget(): void {
     this.leave()
     this.#off()
   }
 
-  /** What a command becomes on it; the command itself before it is known how it logs in. */
+  /** Rewrites a command for the server; returns it unchanged while the login is unknown. */
   literal(command: string): string {
     const text = this.facts && literalOf(command, accessOf(this.facts))
     return text?.ok ? text.value : command
   }
 
   /**
-   * Only what is on the closed list of remote commands reaches the server. Failures: those of its session; why it is not read, or not
-   * connected; REMOTE_COMMAND_REFUSED.
+   * Runs a command; only those on the closed list of remote commands are sent to the server. Failures: those of its
+   * session; the reason why it is not read, or not connected; REMOTE_COMMAND_REFUSED.
    */
   async exec(command: string): Promise<Result<ExecResult>> {
     if (this.#gated && this.refusal === undefined) {
@@ -205,7 +207,7 @@ export class LiveServer {
 
   #followed(state: SessionState): void {
     if (state.kind === 'connected') {
-      // A find that is due would be this one.
+      // Replaces a scheduled discovery.
       clearTimeout(this.#again)
       this.#again = undefined
       this.#finding ??= this.#find().finally(() => {
@@ -221,17 +223,19 @@ export class LiveServer {
     this.#changed()
   }
 
-  /** Whether what was found may soon be otherwise: Lustre is not loaded, or no target is mounted yet, as while a server boots. */
+  /**
+   * True if the findings may soon change: Lustre is not loaded, or no target is mounted yet, as while a server boots.
+   */
   get #isUnsettled(): boolean {
     if (this.state.kind !== 'connected') return false
     if (this.refusal) return MAY_PASS.test(this.refusal.code)
     return this.facts !== undefined && this.facts.roles.length === 0
   }
 
-  /** Finds out again after a pause, as long as the connection holds. */
+  /** Rediscovers after a pause, as long as the connection lasts. */
   #findAgain(): void {
     if (this.#again || this.#finding || !this.#isHeld) return
-    // Nothing was amiss for long.
+    // No recent problem.
     if (performance.now() - this.#foundAtMs > 2 * FIND_AGAIN_MS.most) this.#pauseMs = FIND_AGAIN_MS.least
     this.#again = setTimeout(() => void this.find(), this.#pauseMs)
     this.#again.unref()
@@ -258,7 +262,7 @@ export class LiveServer {
     )
     if (session.state.kind !== 'connected') return
     if (!found.ok) {
-      // The connection was lost meanwhile: the session says why.
+      // The connection was lost meanwhile: the session reports why.
       if (!isCutShort(found.error)) this.refusal = found.error
       return
     }

@@ -1,7 +1,61 @@
-/** A live cluster as a source of samples: its servers, the wall clock, and the pace at which they are read. */
+/** Live cluster as a source of samples: its servers, the wall clock, and the sampling pace. */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ClusterSource, JobIdSettings, NodeConnection } from '../../base/connection.ts'
-import { SleepWatch } from './sleep-watch.ts'
+
+/**
+ * Distinguishes a suspend of this machine from a long wait for a server.
+ *
+ * On Linux the steady clock (`performance.now()`, CLOCK_MONOTONIC) stops while the machine is suspended, so the wall
+ * clock gets ahead of it. On systems where it does not (macOS includes the suspend), and if only this process was
+ * stopped, its heartbeat is missing: nothing ran here for that long. A hanging server causes neither: timers fire as
+ * usual while its answer is awaited.
+ */
+const BEAT_MS = 1_000
+/** Longest gap that does not count as a suspend: a busy machine may be late by seconds. */
+const SLEPT_MS = 30_000
+
+interface Clocks {
+  readonly wallMs: () => number
+  readonly steadyMs: () => number
+}
+
+const CLOCKS: Clocks = { wallMs: () => Date.now(), steadyMs: () => performance.now() }
+
+export class SleepWatch {
+  readonly #clocks: Clocks
+  readonly #onSlept: (ms: number) => void
+  #last: { readonly wallMs: number; readonly steadyMs: number }
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onSlept: (ms: number) => void, clocks: Clocks = CLOCKS) {
+    this.#onSlept = onSlept
+    this.#clocks = clocks
+    this.#last = { wallMs: clocks.wallMs(), steadyMs: clocks.steadyMs() }
+  }
+
+  /** Starts the heartbeat until `stop`. */
+  start(): void {
+    this.#timer = setInterval(() => this.look(), BEAT_MS)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /**
+   * Compares the clocks with the last check; also to be called before anything is written, whichever timer fires first
+   * after a suspend.
+   */
+  look(): void {
+    const now = { wallMs: this.#clocks.wallMs(), steadyMs: this.#clocks.steadyMs() }
+    const ranMs = now.steadyMs - this.#last.steadyMs
+    const aheadMs = now.wallMs - this.#last.wallMs - ranMs
+    this.#last = now
+    const sleptMs = Math.max(aheadMs, ranMs)
+    if (sleptMs > SLEPT_MS) this.#onSlept(sleptMs)
+  }
+}
 
 export class LiveSource implements ClusterSource {
   readonly kind = 'LIVE'
@@ -10,7 +64,7 @@ export class LiveSource implements ClusterSource {
   readonly maxRate: number
   readonly coreShare: number | undefined
   #periodNs: number
-  /** Of the newest facts. */
+  /** From the newest facts. */
   jobIdName: string | undefined
   readonly jobIdSettings: () => JobIdSettings
   readonly #startMs: number
@@ -47,7 +101,7 @@ export class LiveSource implements ClusterSource {
     this.#periodNs = ns
   }
 
-  /** The wall clock; one that was set back stands still until it is where it was. */
+  /** Wall clock; if it was set back, it pauses until it is ahead again. */
   nowNs(): number {
     this.#nowNs = Math.max(this.#nowNs, Math.round((Date.now() - this.#startMs) * NS_PER_MS))
     return this.#nowNs
@@ -58,10 +112,10 @@ export class LiveSource implements ClusterSource {
   }
 
   /**
-   * Takes a sample every period until `stop`. A sample that takes longer than a period is not overtaken: the next one comes when
-   * it is due after that.
+   * Takes a sample every period until `stop`. A sample that takes longer than a period is not overtaken: the next one
+   * is taken when it is due after that.
    *
-   * @param onSlept  this machine was asleep for so many ms: whoever writes must ask again.
+   * @param onSlept  called after this machine was suspended for so many ms: writers must ask again.
    */
   start(onTick: (atNs: number) => Promise<void>, onSlept: (ms: number) => void = () => undefined): void {
     let dueMs = performance.now()
@@ -80,7 +134,7 @@ export class LiveSource implements ClusterSource {
     next(0)
   }
 
-  /** Resolves when a sample that was being taken is done. */
+  /** Resolves when a sample in progress is done. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#timer)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { SleepWatch } from './sleep-watch.ts'
+import { SleepWatch } from './live-source.ts'
 
 function watch(): { slept: number[]; go: (wallMs: number, steadyMs: number) => void } {
-  let [wall, steady] = [1_000_000, 0]
+  let wall = 1_000_000
+  let steady = 0
   const slept: number[] = []
   const w = new SleepWatch((ms) => slept.push(ms), { wallMs: () => wall, steadyMs: () => steady })
   return {
@@ -16,14 +17,14 @@ function watch(): { slept: number[]; go: (wallMs: number, steadyMs: number) => v
 }
 
 describe('a sleep of this machine', () => {
-  it('is told by the wall clock getting ahead of the steady one', () => {
+  it('is detected by the wall clock getting ahead of the steady one', () => {
     const { slept, go } = watch()
     go(1_000, 1_000)
     go(90_000, 1_000)
     expect(slept).toEqual([89_000])
   })
 
-  it('is told by a missing beat where the steady clock counts it in, or where the process was stopped', () => {
+  it('is detected by a missing heartbeat where the steady clock counts it in, or where the process was stopped', () => {
     const { slept, go } = watch()
     go(90_000, 90_000)
     expect(slept).toEqual([90_000])

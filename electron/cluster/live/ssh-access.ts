@@ -1,4 +1,7 @@
-/** How this machine reaches servers: ~/.ssh/config, known hosts, the trust store, keys, and one connection a server. */
+/**
+ * SSH access of this machine to servers: ~/.ssh/config, known hosts, the trust store, keys, and one connection per
+ * server.
+ */
 import { randomInt } from 'node:crypto'
 import { homedir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -11,34 +14,34 @@ import type { Session } from '../../ssh/session.ts'
 import { Sessions } from '../../ssh/sessions.ts'
 import { TrustStore } from '../../ssh/trust-store.ts'
 import type { HostKeyReport } from '../../ssh/host-key-report.ts'
-import { HostKeys, isOpenToTrust } from '../../ssh/verdict.ts'
+import { HostKeys, mayAskToTrust } from '../../ssh/verdict.ts'
 import type { ServerInput } from '#core/api/clusters.ts'
 
-/** Keys that servers showed and nobody vouched for; the newest are remembered. */
+/** Untrusted keys that servers presented; the newest are remembered. */
 const SHOWN = 1024
 
 export interface SshAccessOptions {
-  /** The console's own keys of hosts; undefined: nothing is remembered. */
+  /** The console's own host keys; undefined: nothing is remembered. */
   readonly trustStore?: string | undefined
-  /** Files of known hosts, read only; those of the user and of the machine by default. */
+  /** known_hosts files, read only; those of the user and of the machine by default. */
   readonly knownHosts?: readonly KnownHostsFile[] | undefined
-  /** Fingerprints that are vouched for on this run. */
+  /** Fingerprints that are trusted for this run. */
   readonly trusted?: readonly string[] | undefined
-  /** ~/.ssh/config by default; null: none is read. */
+  /** ~/.ssh/config by default; null: no file. */
   readonly configFile?: string | null | undefined
   readonly home?: string | undefined
   readonly user?: string | undefined
   readonly agentSocket?: string | undefined
   readonly ask?: AskPassphrase | undefined
   readonly limits?: SshLimits | undefined
-  /** Whether sessions come back by themselves after a loss. */
+  /** Sessions reconnect automatically after a loss. */
   readonly comesBack?: boolean | undefined
 }
 
 export class SshAccess {
   readonly store: TrustStore | undefined
   readonly config: ConfigSettings
-  /** What is read, for whoever asks where a key or a host is known from. */
+  /** Files that are read, to show the origin of a key or a host. */
   readonly files: {
     readonly config: string | undefined
     readonly knownHosts: readonly string[]
@@ -49,7 +52,7 @@ export class SshAccess {
   readonly #followed = new WeakSet<Session>()
   readonly #holders = new WeakMap<Session, Set<object>>()
   readonly #hostKeys: HostKeys
-  /** With what is known where they were shown. */
+  /** Reports on these keys, with the host keys of their checks. */
   readonly #shown = new Map<string, { readonly report: HostKeyReport; readonly keys: HostKeys }>()
 
   constructor(o: SshAccessOptions = {}) {
@@ -74,13 +77,13 @@ export class SshAccess {
     })
   }
 
-  /** Where a server's entry leads. Failures: SSH_NAME, SSH_CONFIG. */
+  /** Resolves a server's entry. Failures: SSH_NAME, SSH_CONFIG. */
   resolve(s: ServerInput): SshResult<Resolved> {
     return resolveEndpoint(s.host, this.config, {
       user: s.user === '' ? undefined : s.user,
       port: s.port ?? undefined,
       identity: s.identity === '' ? undefined : s.identity,
-      // An empty jump is a choice, too: none, whatever the file says.
+      // An empty jump is explicit, too: none, whatever the file has.
       jump: s.jump === null ? undefined : s.jump === '' ? null : s.jump,
     })
   }
@@ -98,25 +101,25 @@ export class SshAccess {
     return session
   }
 
-  /** Somebody needs the session from now on. */
+  /** Adds a holder to a session. */
   hold(session: Session, holder: object): void {
     const of = this.#holders.get(session) ?? new Set<object>()
     this.#holders.set(session, of.add(holder))
   }
 
-  /** It is not needed by `holder` any more; it ends with the last one that needs it. */
+  /** Removes a holder from a session; it ends with the last one. */
   release(session: Session, holder: object): void {
     const of = this.#holders.get(session)
     if (of?.delete(holder) && of.size === 0) session.stop()
   }
 
   /**
-   * A key that a server really showed and that a person may vouch for; undefined for any other, and for one that what has become known
-   * since speaks against.
+   * Report on a key that a server really presented and that a person may trust; undefined for any other, and for one
+   * that is contradicted by keys known since.
    */
   openKey(host: string, port: number, type: string, fingerprint: string): HostKeyReport | undefined {
     const shown = this.#shown.get(`${host} ${port} ${type} ${fingerprint}`)
-    if (!shown || !isOpenToTrust(shown.report)) return undefined
+    if (!shown || !mayAskToTrust(shown.report)) return undefined
     return shown.keys.mayTrust(host, port, type, fingerprint) ? shown.report : undefined
   }
 

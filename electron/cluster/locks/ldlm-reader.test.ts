@@ -21,7 +21,7 @@ interface Counts {
   readonly isRoot?: boolean
 }
 
-/** What a server prints. */
+/** Text printed by a server. */
 function poolText({ namespace = NS, granted = 5, grants = 10, cancels = 5, atS = 100, isRoot = true }: Counts): string {
   const at = `ldlm.namespaces.${namespace}`
   return (
@@ -38,7 +38,7 @@ const answer = (...of: readonly Counts[]): Result<ExecResult> => printed(of.map(
 
 type Answers = Readonly<Record<string, () => Promise<Result<ExecResult>> | Result<ExecResult>>>
 
-/** A reader of servers that answer what they are told to; `oss` in a name makes it an OSS. */
+/** A reader of servers with given answers; `oss` in a name makes it an OSS. */
 function start(answers: Answers) {
   const kept: { atMs: number; node: string; records: readonly LdlmRecord[] }[] = []
   const nodes = Object.entries(answers).map(([host, exec]): NodeConnection => ({
@@ -78,7 +78,7 @@ describe('reading lock counters', () => {
     expect(c.kept[0]?.records[1]).toMatchObject({ namespace: '', granted: 5, locks: null })
   })
 
-  it('begins anew when a table was cleared, and after a gap: no rate is made up', async () => {
+  it('begins with a new base when a table was cleared, and after a gap: no rate is made up', async () => {
     const answers = [
       answer({ grants: 900, cancels: 900, atS: 100 }),
       answer({ grants: 3, cancels: 1, atS: 101 }),
@@ -98,13 +98,13 @@ describe('reading lock counters', () => {
     ])
   })
 
-  it('shows what the pool says where its statistics need root', async () => {
+  it('shows the values of the pool where its statistics need root', async () => {
     const c = start({ oss01: () => answer({ isRoot: false }) })
     await c.at(0)
     expect([c.value('grantRate', 0), c.value('cancelRate', 0)]).toEqual([3, 2])
   })
 
-  it('asks OSSes and MDSes once a second, and nobody else', async () => {
+  it('reads only OSSes and MDSes, once a second', async () => {
     const asked: string[] = []
     const node = (host: string) => () => {
       asked.push(host)
@@ -121,7 +121,7 @@ describe('reading lock counters', () => {
     ).toBe(false)
   })
 
-  it('names a server without namespaces with what lctl said, and goes on with the others', async () => {
+  it('names a server without namespaces with the message of lctl, and reads the others', async () => {
     const error = "error: get_param: param_path 'ldlm/namespaces/{filter,mdt}-*_UUID': No such file or directory\n"
     const c = start({
       oss01: () => answer({}),
@@ -132,9 +132,9 @@ describe('reading lock counters', () => {
     expect(c.value('granted', 0)).toBe(5)
     expect(c.reader.missingAt(T0)).toEqual([
       { node: 'oss02', reason: error.trim() },
-      { node: 'oss03', reason: 'lctl ended with 0 and named no namespace of a target' },
+      { node: 'oss03', reason: 'lctl exited with 0 and named no namespace of a target' },
     ])
-    // The others are all that have ever counted locks.
+    // The others are all servers that have ever counted locks.
     expect(c.total(0)).toBe(5)
   })
 
@@ -166,7 +166,7 @@ describe('reading lock counters', () => {
       [8, NaN],
       [NaN, 8],
     ])
-    // Only what it counted there makes a rate there.
+    // A rate on the new server includes only what it counted there.
     expect(c.value('grantRate', 1, 'oss02')).toBeNaN()
   })
 })
@@ -200,7 +200,7 @@ describe('a slow server', () => {
     expect(asked).toBe(1)
     release(answer({}))
     await vi.advanceTimersByTimeAsync(1)
-    // What it answers so late is of no use; it is asked again.
+    // An answer this late is dropped; the server is read again.
     const last = c.at(16)
     await vi.advanceTimersByTimeAsync(1)
     expect(asked).toBe(2)
@@ -245,7 +245,7 @@ describe('exploits: what a hostile server answers', () => {
     expect(c.kept[0]?.records.map((r) => r.namespace)).toEqual([NS, ''])
   })
 
-  it('an answer without end is not read, and said', async () => {
+  it('an endless answer is not read, and reported', async () => {
     const c = start({ oss01: () => printed(good.repeat(10_000)) })
     await c.at(0)
     expect(c.names()).toEqual([])
@@ -274,12 +274,12 @@ describe('exploits: what a hostile server answers', () => {
     expect([c.names().length, c.reader.leftOut]).toEqual([256, 44])
     for (round = 1; round < 8; round++) await c.at(round)
     expect(c.names().length).toBeLessThanOrEqual(600)
-    // The newest are there: what is gone made room.
+    // The newest are present: removed ones made room.
     expect(c.names().filter((n) => n.startsWith('filter-f7-')).length).toBeGreaterThan(0)
   })
 })
 
-it('the emulated cluster: memory and history tell the same, second by second', async () => {
+it('the emulated cluster: memory and history agree, second by second', async () => {
   const c = emulatedCluster(demo(), { mode: 'observe' })
   await c.run(12)
   const { series } = c.monitor.ldlm
@@ -293,7 +293,7 @@ it('the emulated cluster: memory and history tell the same, second by second', a
   expect(kept.map((k) => k.grants ?? NaN)).toEqual(column('grantRate'))
   const [whole] = c.history.ldlmSeries('', c.source.toUnixMs(11e9), Infinity)
   expect(whole?.granted).toBeGreaterThan(0)
-  // What came and what is there agree: nothing is counted twice or lost.
+  // Additions and present locks agree: nothing is counted twice or lost.
   const grown = kept.at(-1)!.granted! - kept[0]!.granted!
   const net = kept.slice(1).reduce((n, k) => n + k.grants! - k.cancels!, 0)
   expect(net).toBeCloseTo(grown, 0)

@@ -1,9 +1,9 @@
 /**
- * Reads the lock manager's counters of every Lustre server, once a second of the source's clock and apart from the samples:
- * a server that is slow to answer holds up neither them nor the other servers, and is not asked again meanwhile.
+ * Reads the lock manager's counters of every Lustre server, once a second of the source's clock and apart from the
+ * samples: a slow server delays neither samples nor other servers, and is not read again meanwhile.
  *
- * Only counters: Lustre exports no modes, queues or resources of locks (spec/lustre 5.4), and its dump of namespaces is too
- * heavy to ask for.
+ * Only counters: Lustre exports no modes, queues or resources of locks (spec/lustre 5.4), and its dump of namespaces is
+ * too expensive.
  */
 import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, type Result } from '#core/base/result.ts'
@@ -16,7 +16,7 @@ import { within } from '../../base/deadline.ts'
 import { detach } from '../../base/detach.ts'
 import { LdlmSeries, type LdlmRates, type LdlmReading } from './ldlm-series.ts'
 
-/** A server is waited for this long, wall ms. */
+/** Deadline of a server, wall ms. */
 const LATE_MS = 10_000
 /** A server with 256 targets prints less than half of it. */
 const ANSWER_MAX = 1_000_000
@@ -29,10 +29,10 @@ const REASON_MAX = 300
 
 const COMMAND = getParamCommand(...LDLM_PARAMETERS)
 
-/** A stretch of time in which nothing is known of a server's locks. */
+/** Time range without data on a server's locks. */
 interface Silence {
   readonly fromMs: number
-  /** undefined: it lasts. */
+  /** undefined while it lasts. */
   toMs: number | undefined
   reason: string
 }
@@ -40,39 +40,37 @@ interface Silence {
 interface Server {
   readonly node: NodeConnection
   pending: Promise<unknown> | undefined
-  /** Totals of the reading before, by namespace. */
+  /** Totals of the previous reading, by namespace. */
   before: Map<string, NonNullable<LdlmCounters['total']>>
   readonly silences: Silence[]
-  /** Namespaces of its last answer that there was no room for. */
+  /** Namespaces of its last answer that did not fit. */
   left: number
 }
 
 export interface LdlmOptions {
-  /** How a server is read; straight through its shell without. */
+  /** Reads a server; by default directly through its shell. */
   readonly read?: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>
-  /** Seconds between two readings; one without. */
+  /** Seconds between two readings; 1 by default. */
   readonly everyS?: () => number
 }
 
-/** Where readings go besides the memory. */
+/** Receives readings in addition to the memory. */
 type LdlmSink = (atMs: number, node: string, records: readonly LdlmRecord[]) => void
 
 const NO_RATES: LdlmRates = { grantRate: NaN, cancelRate: NaN }
 
-/** What went between two readings of `pool.stats`, by the server's own clock. A count that fell was cleared: a new base. */
+/** Rates between two readings of `pool.stats`, by the server's own clock. A count that fell was cleared: a new base. */
 function ratesOf(
   before: LdlmCounters['total'],
   { total, grantRate, cancelRate }: LdlmCounters,
   gapS: number,
 ): LdlmRates {
-  // Without root only what came since the pool was last recalculated is there, up to a second's.
+  // Without root only the rates since the pool was last recalculated are available, over up to a second.
   if (!total) return { grantRate: grantRate ?? NaN, cancelRate: cancelRate ?? NaN }
   if (!before) return NO_RATES
-  const [seconds, grants, cancels] = [
-    total.atS - before.atS,
-    total.grants - before.grants,
-    total.cancels - before.cancels,
-  ]
+  const seconds = total.atS - before.atS
+  const grants = total.grants - before.grants
+  const cancels = total.cancels - before.cancels
   if (!(seconds > 0) || seconds > gapS || grants < 0 || cancels < 0) return NO_RATES
   return { grantRate: grants / seconds, cancelRate: cancels / seconds }
 }
@@ -81,15 +79,29 @@ const orNull = (v: number | undefined): number | null => (v === undefined || Num
 
 const recordOf = (r: LdlmReading): LdlmRecord => ({
   namespace: r.namespace,
-  ...{ locks: orNull(r.locks), unused: orNull(r.unused), resources: orNull(r.resources), granted: orNull(r.granted) },
-  ...{ grants: orNull(r.rates.grantRate), cancels: orNull(r.rates.cancelRate), limit: orNull(r.limit) },
-  ...{ timeouts: orNull(r.timeouts), contentions: orNull(r.contentions) },
+  locks: orNull(r.locks),
+  unused: orNull(r.unused),
+  resources: orNull(r.resources),
+  granted: orNull(r.granted),
+  grants: orNull(r.rates.grantRate),
+  cancels: orNull(r.rates.cancelRate),
+  limit: orNull(r.limit),
+  timeouts: orNull(r.timeouts),
+  contentions: orNull(r.contentions),
 })
 
-/** What a server grants in all. */
+/** All locks that a server grants. */
 const serverRecord = (granted: number): LdlmRecord => ({
-  ...{ namespace: '', locks: null, unused: null, resources: null, granted, grants: null, cancels: null },
-  ...{ limit: null, timeouts: null, contentions: null },
+  namespace: '',
+  locks: null,
+  unused: null,
+  resources: null,
+  granted,
+  grants: null,
+  cancels: null,
+  limit: null,
+  timeouts: null,
+  contentions: null,
 })
 
 export class LdlmReader {
@@ -99,7 +111,7 @@ export class LdlmReader {
   readonly #options: LdlmOptions
   #nextNs = 0
   #costs: { bytes: number; tookMs: number }[] = []
-  /** Answers of the newest row are of this instant or later. */
+  /** Answers of the newest row are from this time or later. */
   #rowMs = -Infinity
 
   constructor(nodes: readonly NodeConnection[], sink: LdlmSink, options: LdlmOptions = {}) {
@@ -110,12 +122,12 @@ export class LdlmReader {
     this.#sink = sink
   }
 
-  /** Whether there is a server to ask. */
+  /** True if there is a server to read. */
   get hasServers(): boolean {
     return this.#servers.length > 0
   }
 
-  /** Servers of whose locks nothing was known at an instant, and why. */
+  /** Servers without lock data at a time, and the reasons. */
   missingAt(atMs: number): { readonly node: string; readonly reason: string }[] {
     return this.#servers.flatMap(({ node, silences }) => {
       const s = silences.findLast((x) => x.fromMs <= atMs)
@@ -123,12 +135,12 @@ export class LdlmReader {
     })
   }
 
-  /** Namespaces that servers have and that are not kept: they are too many. */
+  /** Namespaces that are not stored, because there are too many. */
   get leftOut(): number {
     return this.#servers.reduce((n, s) => n + s.left, 0)
   }
 
-  /** What readings cost since it was last asked for. */
+  /** Cost of the readings since the last call. */
   takeCosts(): readonly { readonly bytes: number; readonly tookMs: number }[] {
     const costs = this.#costs
     this.#costs = []
@@ -139,12 +151,12 @@ export class LdlmReader {
     return this.#options.everyS?.() ?? 1
   }
 
-  /** Nothing is read for a while, and why: that is a gap of every server. */
+  /** Pauses the readings for a reason, which is a gap of every server. */
   pause(atMs: number, why: string): void {
     for (const s of this.#servers) this.#miss(s, atMs, why)
   }
 
-  /** Reads when it is time to; resolves when every server that was asked has answered or is given up. Never rejects. */
+  /** Reads if due; resolves when every server that was read has answered or timed out. Never rejects. */
   async refresh(atNs: number, atMs: number): Promise<void> {
     if (!this.hasServers || atNs < this.#nextNs) return
     this.#nextNs = atNs + this.#everyS * NS_PER_S
@@ -170,7 +182,7 @@ export class LdlmReader {
     if (stdout.length > ANSWER_MAX) return this.#miss(server, askedMs, `it answered more than ${ANSWER_MAX} characters`)
     const read = parseLdlm(stdout)
     if (read.namespaces.length === 0) {
-      const other = `lctl ended with ${code} and named no namespace of a target`
+      const other = `lctl exited with ${code} and named no namespace of a target`
       return this.#miss(server, askedMs, firstLine(stderr, REASON_MAX) || other)
     }
     this.#take(server, read)
@@ -200,7 +212,7 @@ export class LdlmReader {
     const totals: Server['before'] = new Map()
     const gapS = Math.max(GAP_S, GAP_READINGS * this.#everyS)
     const readings = namespaces.slice(0, NAMESPACES_MAX).map((n): LdlmReading => {
-      // Cut out of a long text: what stays must not keep all of it.
+      // Detached from a long text, which would otherwise be kept in memory.
       const namespace = detach(n.namespace)
       if (n.total) totals.set(namespace, n.total)
       return { ...n, namespace, target: detach(n.target), rates: ratesOf(before.get(namespace), n, gapS) }

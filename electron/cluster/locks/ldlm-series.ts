@@ -1,14 +1,14 @@
 /**
- * The lock manager's counters of the last hour, one row a second: each namespace on each server, and the sums over all of them.
- * Bounded, because what a server prints is its own affair.
+ * Lock manager counters of the last hour, one row a second: each namespace on each server, and the sums over all of
+ * them. Bounded, because servers may print anything.
  */
 import type { LdlmCounters } from '#core/lustre/ldlm-counters.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 
 const HOUR = 3_600
-/** Namespaces with a past; those beyond are not shown. */
+/** Maximum namespaces with history; further ones are not shown. */
 const SERIES_MAX = 600
-/** A row tells of a moment up to two rows later: answers of one second do not come at once. */
+/** A value applies up to two rows later: answers of one second do not arrive at once. */
 const LOOK_BACK = 2
 
 /** Counts, and grants and cancels a second. */
@@ -29,7 +29,7 @@ export const ldlmColumn = (m: LdlmMeasure): number => LDLM_COLUMNS.indexOf(m)
 export const LDLM_TOTAL_COLUMNS = ['held', 'grants', 'cancels', 'waiting'] as const
 export const LDLM_TOTAL = 'total'
 
-/** Rates of a namespace between two readings, locks/s; NaN where they are not known. */
+/** Rates of a namespace between two readings, locks/s; NaN if unknown. */
 export interface LdlmRates {
   readonly grantRate: number
   readonly cancelRate: number
@@ -37,7 +37,7 @@ export interface LdlmRates {
 
 export type LdlmReading = LdlmCounters & { readonly rates: LdlmRates }
 
-/** A namespace on a server, and the rows that first and last told of it. */
+/** A namespace on a server, and its first and last row. */
 export interface KnownNamespace {
   /** Name of its series. */
   readonly key: string
@@ -53,26 +53,26 @@ const orNaN = (v: number | undefined): number => v ?? NaN
 export class LdlmSeries {
   readonly table = new SeriesTable(HOUR, LDLM_COLUMNS)
   readonly totals = new SeriesTable(HOUR, LDLM_TOTAL_COLUMNS)
-  /** All locks that a server says it grants. */
+  /** All locks granted by a server, as it reports them. */
   readonly nodes = new SeriesTable(HOUR, ['granted'])
   readonly #known = new Map<string, KnownNamespace>()
-  /** What each server answered into the newest row. */
+  /** Answers of each server for the newest row. */
   readonly #row = new Map<string, readonly LdlmReading[]>()
-  /** Servers that have answered since the start: without one of them there are no sums. */
+  /** Servers that have answered since the start: sums need all of them. */
   readonly #hosts = new Set<string>()
 
   get known(): IterableIterator<KnownNamespace> {
     return this.#known.values()
   }
 
-  /** Opens the next row: every series stands at a gap until its server answers. */
+  /** Opens the next row: every series is a gap until its server answers. */
   push(atMs: number): void {
     for (const t of [this.table, this.totals, this.nodes]) t.push(atMs)
     this.#row.clear()
     for (const n of this.#known.values()) if (n.lastRow < this.table.oldest) this.#drop(n)
   }
 
-  /** Takes what a server answered; returns how many of its namespaces there was no room for. */
+  /** Adds a server's answer; returns how many of its namespaces did not fit. */
   set(node: string, readings: readonly LdlmReading[], grantedOnNode: number | undefined): number {
     let left = 0
     const { newest } = this.table
@@ -99,7 +99,7 @@ export class LdlmSeries {
     return left
   }
 
-  /** Newest row at or before an instant; 0 when there is none. */
+  /** Newest row at or before a time; 0 if there is none. */
   rowAt(atMs: number): number {
     const { table } = this
     if (table.newest === 0 || !(table.atMs(table.oldest) <= atMs)) return 0
@@ -107,7 +107,7 @@ export class LdlmSeries {
     return table.atMs(at) > atMs ? at - 1 : at
   }
 
-  /** A value as it stood at a row; NaN for a gap. */
+  /** Value of a series at a row; NaN for a gap. */
   value(t: SeriesTable, key: string, column: number, row: number): number {
     for (let r = row; r >= Math.max(1, row - LOOK_BACK); r--) {
       const v = t.value(key, column, r)
@@ -116,7 +116,7 @@ export class LdlmSeries {
     return NaN
   }
 
-  /** Sums of a row are there when all servers have answered: a part of the locks is not all of them. */
+  /** Sums of a row exist once all servers have answered: a partial sum would be wrong. */
   #sum(): void {
     for (const host of this.#hosts) if (!this.#row.has(host)) return
     const all = [...this.#row.values()].flat()
@@ -130,7 +130,7 @@ export class LdlmSeries {
     )
   }
 
-  /** The namespace that is gone for longest goes; one that told something in this row or the one before does not. */
+  /** Drops the namespace that has been gone for longest, unless it had a value in this row or the one before. */
   #makeRoom(): boolean {
     let oldest: KnownNamespace | undefined
     for (const n of this.#known.values()) if (!oldest || n.lastRow < oldest.lastRow) oldest = n

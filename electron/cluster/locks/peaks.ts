@@ -1,26 +1,26 @@
 /**
- * Convoys between two samples: a lock manager that works well dissolves one within milliseconds, and a look every 100 ms would
- * see none of them.
+ * Convoys between two samples: a healthy lock manager dissolves one within milliseconds, and a sample every 100 ms
+ * would miss them all.
  */
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
 import type { TraceAlarm, TraceReader } from '#core/seqdlm/trace/trace.ts'
 
-/** A queue shorter than this is no convoy, wherever it is looked at. */
+/** A shorter queue is no convoy. */
 const QUEUE_LEAST = 4
-/** Resources with most conflicts that are looked at. */
+/** Number of resources with most conflicts that are checked. */
 const RIVALS = 4
 const FINER = 50
-/** The peak is looked for down to this, ns. */
+/** Resolution of the search for a peak, ns. */
 const FINEST = NS_PER_MS / 1_000
 
 export interface SeenAlarm {
   readonly alarm: TraceAlarm
-  /** The source's instant at which it stood so. */
+  /** Time of the alarm on the source's clock. */
   readonly atNs: number
 }
 
-/** The worst convoys of [fromNs, toNs], each as it stood when most waited. */
+/** Worst convoys of [fromNs, toNs], each at the time when most requests waited. */
 export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number): SeenAlarm[] {
   if (!(toNs > fromNs)) return []
   return trace
@@ -33,9 +33,10 @@ export function convoysBetween(trace: TraceReader, fromNs: number, toNs: number)
     .flatMap(({ resource }) => convoyAt(trace, resource, peakWithin(trace, resource, fromNs, toNs)))
 }
 
-/** The stretch, at most `FINEST` long, in which the queue was longest. */
+/** Range of at most `FINEST` in which the queue was longest. */
 function peakWithin(trace: TraceReader, resource: ResourceId, fromNs: number, toNs: number): [number, number] {
-  let [from, width] = [fromNs, toNs - fromNs]
+  let from = fromNs
+  let width = toNs - fromNs
   while (width > FINEST) {
     const queue = trace.queue(resource, from, from + width, FINER)
     width /= FINER
@@ -45,7 +46,7 @@ function peakWithin(trace: TraceReader, resource: ResourceId, fromNs: number, to
 }
 
 function convoyAt(trace: TraceReader, resource: ResourceId, [fromNs, toNs]: [number, number]): SeenAlarm[] {
-  // The queue may have grown or shrunk within so short a time, too.
+  // The queue may change even within so short a range.
   const seen = [fromNs, toNs].flatMap((atNs) =>
     trace
       .alarms(atNs)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LockSeries } from './series.ts'
+import { LockSeries } from './watch.ts'
 
 const EPOCH_MS = 1_767_225_600_000
-/** Every sample 100 ms after the one before; held is the sample's number. */
+/** A sample every 100 ms; `held` is the sample's number. */
 function filled(samples: number): LockSeries {
   const series = new LockSeries()
   for (let s = 1; s <= samples; s++) {

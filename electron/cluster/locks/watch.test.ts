@@ -6,7 +6,7 @@ import { LockWatch } from './watch.ts'
 
 const EPOCH_MS = 1_767_225_600_000
 
-/** A world in which nothing happens but the alarms that `alarmsAt` tells. */
+/** A world without events except the alarms returned by `alarmsAt`. */
 function watching(alarmsAt: (atNs: number) => TraceAlarm[], name = (r: number): string => `f${r} / 0`) {
   const nobody = { waiting: 0, held: 0, grants: 0 }
   const world: LockWorld = {
@@ -45,12 +45,16 @@ function watching(alarmsAt: (atNs: number) => TraceAlarm[], name = (r: number): 
 }
 
 const convoy = (atNs: number, resource = 3, waiting = 14): TraceAlarm => ({
-  ...{ kind: 'convoy', resource, waiting, behindMode: 'PR', sinceNs: atNs - 31 * NS_PER_MS },
+  kind: 'convoy',
+  resource,
+  waiting,
+  behindMode: 'PR',
+  sinceNs: atNs - 31 * NS_PER_MS,
 })
 const second = (ns: number): number => ns / NS_PER_S
 
 describe('lock storms as events', () => {
-  it('a convoy that lasts is told once, and again when it comes back after ten quiet seconds', () => {
+  it('a lasting convoy is reported once, and again when it comes back after ten quiet seconds', () => {
     const w = watching((at) => ((second(at) >= 2 && second(at) <= 30) || second(at) >= 45 ? [convoy(at)] : []))
     w.run(60)
     expect(w.told()).toEqual([
@@ -60,7 +64,7 @@ describe('lock storms as events', () => {
     expect(w.marks()[0]).toMatchObject({ kind: 'alarm', level: 'watch', subject: 'Locks', where: 'f3 / 0' })
   })
 
-  it('what comes and goes is told once, and a short queue never', () => {
+  it('an intermittent convoy is reported once, and a short queue never', () => {
     const pauses = watching((at) => (second(at) % 8 < 4 ? [convoy(at)] : []))
     pauses.run(120)
     expect(pauses.told()).toHaveLength(1)
@@ -84,7 +88,7 @@ describe('lock storms as events', () => {
     expect(w.watch.alarms(200, 10)).toHaveLength(4)
   })
 
-  it('a ping-pong is told for itself, but not of a convoy: where one is served, the lock changes hands', () => {
+  it('a ping-pong is reported by itself, but not of a convoy: while one is served, the lock changes hands', () => {
     const pingPong = (resource: number): TraceAlarm => ({ kind: 'ping-pong', resource, perSecond: 41.2, sinceNs: 0 })
     const w = watching((at) => [...(second(at) % 1 < 0.5 ? [convoy(at)] : []), pingPong(3), pingPong(4)])
     w.run(20)
@@ -100,7 +104,11 @@ describe('lock storms as events', () => {
 
   it('a client is a risk from half of the timeout on, at once and once', () => {
     const eviction = (at: number): TraceAlarm => ({
-      ...{ kind: 'eviction', resource: 1, client: 8, ageNs: at, timeoutNs: 100 * NS_PER_S },
+      kind: 'eviction',
+      resource: 1,
+      client: 8,
+      ageNs: at,
+      timeoutNs: 100 * NS_PER_S,
     })
     const w = watching((at) => [eviction(at)])
     w.run(70)

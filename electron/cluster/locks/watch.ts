@@ -1,32 +1,123 @@
 /**
- * Looks at a lock manager that tells every step, once a sample: totals for the hour, alarms for as long as samples are kept,
- * and the few events an operator wants to read of it.
+ * Samples a lock manager that reports every step: totals for the hour, alarms as long as samples are kept, and a few
+ * events.
  */
 import { NS_PER_S } from '#core/base/units.ts'
 import type { LockWorld, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import { SeriesTable } from '#core/series/series-table.ts'
 import type { EventLog } from '../state/event-log.ts'
-import { LockSeries } from './series.ts'
 import { convoysBetween, type SeenAlarm } from './peaks.ts'
-import { alarmWords, resourceName } from './words.ts'
+import { alarmText, resourceName } from './alarm-text.ts'
+
+// Locks held, granted, canceled and waited for: every sample for three minutes, means of a second for an hour.
+
+const RAW = 1_800
+const SECONDS = 3_600
+/** Counts and rates per second. */
+const LOCK_COLUMNS = ['held', 'grants', 'cancels', 'waiting'] as const
+type LockMeasure = (typeof LOCK_COLUMNS)[number]
+const ALL = 'all'
+const column = (m: LockMeasure): number => LOCK_COLUMNS.indexOf(m)
+
+const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)
+
+export class LockSeries {
+  readonly #raw = new SeriesTable(RAW, LOCK_COLUMNS)
+  readonly #seconds = new SeriesTable(SECONDS, LOCK_COLUMNS)
+  #secondMs = 0
+  #secondFrom = 1
+
+  /** Adds the next sample; samples are numbered from 1, without gaps. */
+  add(atMs: number, values: Readonly<Record<LockMeasure, number>>): void {
+    const second = Math.floor(atMs / 1000) * 1000
+    if (second !== this.#secondMs) this.#closeSecond(second)
+    this.#raw.push(atMs)
+    this.#raw.set(ALL, ...LOCK_COLUMNS.map((m) => values[m]))
+  }
+
+  value(measure: LockMeasure, sample: number): number | null {
+    return orNull(this.#raw.value(ALL, column(measure), sample))
+  }
+
+  /** Mean of the last `n` samples up to `sample`; null if none of them is known. */
+  mean(measure: LockMeasure, sample: number, n: number): number | null {
+    return orNull(this.#raw.mean(ALL, column(measure), sample, n))
+  }
+
+  /** Mean of the window before the one that ends at a sample; null if part of it is unknown. */
+  meanBefore(measure: LockMeasure, sample: number, windowMs: number): number | null {
+    const { table, to } = this.#tableFor(sample, 2 * windowMs)
+    const border = table.sampleAt(table.atMs(to) - windowMs)
+    const from = table.sampleAt(table.atMs(border) - windowMs)
+    if (!(table.atMs(border) - windowMs >= table.atMs(table.oldest))) return null
+    return orNull(table.mean(ALL, column(measure), border, border - from))
+  }
+
+  /**
+   * Window that ends at a sample, downsampled by means.
+   *
+   * @param points  most points, >= 2.
+   */
+  window(
+    sample: number,
+    windowMs: number,
+    points: number,
+  ): { readonly t: number[] } & Readonly<Record<LockMeasure, (number | null)[]>> {
+    const { table, to } = this.#tableFor(sample, windowMs)
+    if (to === 0) return { t: [], held: [], grants: [], cancels: [], waiting: [] }
+    const { from, step } = table.window(to, windowMs, points)
+    const of = (m: LockMeasure): (number | null)[] => table.downsample(ALL, column(m), from, to, step)
+    return {
+      t: table.times(from, to, step),
+      held: of('held'),
+      grants: of('grants'),
+      cancels: of('cancels'),
+      waiting: of('waiting'),
+    }
+  }
+
+  /** Table for a window: raw samples if they reach back far enough, else seconds. */
+  #tableFor(sample: number, windowMs: number): { table: SeriesTable; to: number } {
+    const raw = { table: this.#raw, to: Math.min(sample, this.#raw.newest) }
+    const atMs = this.#raw.atMs(raw.to)
+    const isEnough = this.#raw.oldest === 1 || atMs - windowMs >= this.#raw.atMs(this.#raw.oldest)
+    if (isEnough) return raw
+    // A second is known once it has ended: a coarse view of the past never includes later data.
+    const next = this.#seconds.sampleAt(atMs - 1000)
+    const to = this.#seconds.atMs(next) <= atMs - 1000 ? next : next - 1
+    return to >= this.#seconds.oldest ? { table: this.#seconds, to } : raw
+  }
+
+  #closeSecond(next: number): void {
+    const from = this.#secondFrom
+    const to = this.#raw.newest
+    if (to >= from && this.#secondMs > 0) {
+      this.#seconds.push(this.#secondMs)
+      this.#seconds.set(ALL, ...LOCK_COLUMNS.map((_, c) => this.#raw.mean(ALL, c, to, to - from + 1)))
+    }
+    this.#secondMs = next
+    this.#secondFrom = to + 1
+  }
+}
 
 export type { SeenAlarm } from './peaks.ts'
 
-/** Samples that a storm stays in sight for: fifteen seconds, as far as a found moment may lie back. */
+/** Samples for which a storm stays visible: fifteen seconds, the largest distance of a search hit. */
 export const STORM_SAMPLES = 150
-/** Alarms of one kind that are kept of a sample, the worst ones. */
+/** Maximum alarms of one kind per sample, the worst ones. */
 const ALARMS_MAX = 4
-/** Samples that alarms are kept for: as many as the views can go back to. */
+/** Samples with stored alarms: as many as the views can go back. */
 const KEPT = 1_800
-/** A client is at risk from this share of the timeout on. */
+/** Part of the timeout from which a client is at risk. */
 const RISK = 0.5
-/** A convoy is news from this many waiters on. */
+/** Number of waiters from which a convoy is reported. */
 const CONVOY_LEAST = 8
-/** A storm is news when it begins, and again after it was not seen for this long. */
+/** A storm is reported when it begins, and again after it was absent for this long. */
 const QUIET_MS = 10_000
-/** Storms of one kind told by name in ten seconds; of the others their number is told. */
+/** Storms of one kind reported by name in ten seconds; the others are counted. */
 const NAMED_MAX = 3
 
-/** The oldest callback is always told; it is a risk when it is near its timeout. */
+/** The oldest callback is always in the list; it is a storm only if it is near its timeout. */
 const isStorm = ({ alarm: a }: SeenAlarm): boolean => a.kind !== 'eviction' || a.ageNs > RISK * a.timeoutNs
 
 const severity = (a: TraceAlarm): number =>
@@ -35,17 +126,19 @@ const severity = (a: TraceAlarm): number =>
 const KINDS = ['convoy', 'ping-pong', 'eviction'] as const
 type Kind = (typeof KINDS)[number]
 const WORDS: Readonly<Record<Kind, string>> = {
-  ...{ convoy: 'Convoy', 'ping-pong': 'Ping-pong', eviction: 'Eviction risk' },
+  convoy: 'Convoy',
+  'ping-pong': 'Ping-pong',
+  eviction: 'Eviction risk',
 }
 const keyOf = (a: TraceAlarm): string => `${a.kind} ${a.resource}`
 
-/** Worst first; equal ones in the order of their resources, so that lists stand still. */
+/** Worst first; equal ones in the order of their resources, for a stable order. */
 const byWorst = (a: TraceAlarm, b: TraceAlarm): number => severity(b) - severity(a) || a.resource - b.resource
 
 /**
- * Each alarm as it stood at its worst, kind by kind, worst first; of equals the first one named.
+ * Worst state of each alarm, kind by kind, worst first; of equal ones the first.
  *
- * A convoy that is served hands its lock over, too: there the queue is what matters, and its ping-pong is left out.
+ * A convoy that is being served hands its lock over, too: its queue is what matters, so its ping-pong is omitted.
  */
 function worstOf(seen: readonly SeenAlarm[]): SeenAlarm[] {
   const worst = new Map<string, SeenAlarm>()
@@ -66,9 +159,9 @@ export class LockWatch {
   readonly #events: EventLog
   /** Alarms by sample; only of samples that have any. */
   readonly #kept = new Map<number, readonly SeenAlarm[]>()
-  /** When each storm was last seen, ms. */
+  /** Time at which each storm was last seen, ms. */
   readonly #storms = new Map<string, number>()
-  /** Marks of the present ten seconds, by kind, and storms that were not told by name. */
+  /** Marks of the present ten seconds, by kind, and number of unnamed storms. */
   #budget = { sinceMs: -Infinity, told: new Map<Kind, number>(), untold: new Map<Kind, number>() }
   #last: { atNs: number; held: number } | undefined
 
@@ -77,7 +170,7 @@ export class LockWatch {
     this.#events = events
   }
 
-  /** Takes sample number `sample`; every sample is told, in order. */
+  /** Processes sample number `sample`; must be called for every sample, in order. */
   look(sample: number, atNs: number, atMs: number): void {
     const { trace } = this.world
     const sinceNs = this.#last?.atNs ?? 0
@@ -89,8 +182,8 @@ export class LockWatch {
   }
 
   /**
-   * Alarms of the `n` samples up to `sample`, each as it stood at its worst: a convoy comes and goes within milliseconds, and
-   * would flicker otherwise. Eviction risks are those of the sample itself. Worst first within a kind.
+   * Alarms of the `n` samples up to `sample`, each in its worst state: a convoy lasts only milliseconds, and would
+   * flicker otherwise. Eviction risks are those of the sample itself. Worst first within a kind.
    */
   alarms(sample: number, n: number): readonly SeenAlarm[] {
     const all: SeenAlarm[] = []
@@ -100,7 +193,7 @@ export class LockWatch {
     return worstOf(all)
   }
 
-  /** The same without callbacks that are open and not near their timeout. */
+  /** Same, without open callbacks that are not near their timeout. */
   storms(sample: number, n: number): readonly SeenAlarm[] {
     return this.alarms(sample, n).filter(isStorm)
   }
@@ -110,8 +203,9 @@ export class LockWatch {
     const seconds = (atNs - (last?.atNs ?? 0)) / NS_PER_S
     const modes = this.world.trace.modes(atNs, atNs - (last?.atNs ?? 0))
     const sum = (of: (m: (typeof modes)[number]) => number): number => modes.reduce((n, m) => n + of(m), 0)
-    const [held, grants] = [sum((m) => m.held), sum((m) => m.grants)]
-    // Every lock that was granted and is not held any more has ended, whichever way.
+    const held = sum((m) => m.held)
+    const grants = sum((m) => m.grants)
+    // Every lock that was granted and is no longer held has ended.
     const ended = Math.max(0, grants - (held - (last?.held ?? 0)))
     this.series.add(atMs, { held, grants: grants / seconds, cancels: ended / seconds, waiting: sum((m) => m.waiting) })
     this.#last = { atNs, held }
@@ -147,15 +241,18 @@ export class LockWatch {
       return
     }
     told.set(alarm.kind, n + 1)
-    const { text, note } = alarmWords(this.world, alarm, atNs)
+    const { text, note } = alarmText(this.world, alarm, atNs)
     this.#events.add({
-      ...{ atMs, kind: 'alarm', level: alarm.kind === 'eviction' ? 'bad' : 'watch', subject: 'Locks' },
+      atMs,
+      kind: 'alarm',
+      level: alarm.kind === 'eviction' ? 'bad' : 'watch',
+      subject: 'Locks',
       text: alarm.kind === 'eviction' ? `${text} ${note}` : text,
       where: resourceName(this.world, alarm.resource),
     })
   }
 
-  /** Begins the next ten seconds; what was not told by name in the last ones is told in one line. */
+  /** Begins the next ten seconds; unnamed storms of the last ones are reported in one line. */
   #renew(atMs: number): void {
     for (const [kind, n] of this.#budget.untold) {
       const text = `${WORDS[kind]} on ${n} more ${n === 1 ? 'resource' : 'resources'}`

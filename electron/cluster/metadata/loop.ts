@@ -1,11 +1,12 @@
 /**
- * The control loop of metadata beside the one of data RPCs: reads what jobs did on all MDTs, lets PADLL's controller decide
- * once a second (and at once when a job begins, a step of the policies is due or a setting changes), and shows or writes the
- * rules of `mdt` and `mdt_readpage`.
+ * Control loop of metadata beside the one of data RPCs: reads the operations of jobs on all MDTs, lets PADLL's
+ * controller decide once a second (and at once when a job begins, a step of the policies is due or a setting changes),
+ * and shows or writes the rules of `mdt` and `mdt_readpage`.
  *
- * A server that does not answer keeps its rules, and what they allow stays taken from every limit until its timer has removed
- * them; then it is left out. Nothing is tightened by counts that are not there.
+ * A server that does not answer keeps its rules, and their rates remain reserved from every limit until its timer has
+ * removed them; then it is left out. Nothing is tightened by missing counts.
  */
+import type { MetadataSettings } from '#core/api/padll.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { Mode } from '#core/control/controller.ts'
@@ -27,30 +28,62 @@ import type { PlanOutcome, ServerPeriod } from '../control/control-loop.ts'
 import { idlePeriod } from '../control/control-loop.ts'
 import type { JobIdWatch } from '../state/job-id-watch.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
-import { MetadataEvents } from './events.ts'
 import { MetadataPolicies, type PoliciesAt } from './policies.ts'
 import { MetadataSeries } from './series.ts'
-import { changedSettings, limitMap, type KeptMetadataSettings } from './settings.ts'
-import type { MetadataChange, MetadataPreview, MetadataSettings, MetadataState } from './state.ts'
+import { changedSettings, limitMap, type MetadataSettingsStore } from './settings.ts'
+import type { MetadataChange, MetadataPreview, MetadataState, MetadataEvent, MetadataStep } from './state.ts'
 import { type LastServer, metadataState } from './view.ts'
 import { countsOf, MetadataWindow } from './window.ts'
 import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './writer.ts'
 import { SERVICES } from '../../base/service.ts'
 
-/** What one sample brings. */
+// Event log of metadata control, newest last: jobs that come and go, steps of the policies, lost servers, choices.
+
+const KEPT = 200
+
+class MetadataEvents {
+  #events: MetadataEvent[] = []
+  #seq = 0
+  readonly #active = new Set<string>()
+
+  /** Last events, oldest first. */
+  get last(): readonly MetadataEvent[] {
+    return this.#events
+  }
+
+  add(atMs: number, kind: MetadataEvent['kind'], text: string, where: string): void {
+    // A new list each time: stored states keep the old one.
+    this.#events = [...this.#events, { seq: ++this.#seq, atMs, kind, text, where }].slice(-KEPT)
+  }
+
+  /** Adds steps of the policies that came into force since the last call. */
+  policies(atMs: number, steps: readonly MetadataStep[]): void {
+    const now = new Set<string>()
+    for (const s of steps) {
+      if (s.state !== 'active' && s.state !== 'unknown-job') continue
+      const key = [s.line, s.atS, s.kind, s.job, s.scope, s.value].join('\u0000')
+      now.add(key)
+      if (!this.#active.has(key)) this.add(atMs, 'policy', `${s.kind} ${s.job} ${s.scope} ${s.value}`, `line ${s.line}`)
+    }
+    this.#active.clear()
+    for (const key of now) this.#active.add(key)
+  }
+}
+
+/** Input of one sample. */
 export interface MetadataSample {
   readonly sample: number
   readonly atNs: number
   readonly mode: Mode
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
-  /** A metadata server is still being read: what jobs did on all of them is not known. */
+  /** Set while a metadata server is still being read: the total operations of jobs are unknown. */
   readonly isLate: boolean
-  /** Metadata servers that do not answer, and why. */
+  /** Metadata servers that do not answer, with the reasons. */
   readonly silent: ReadonlyMap<string, string>
   readonly jobs: JobRegistry
 }
 
-/** What jobs did is judged over so long, s, or over one sample where samples are longer. */
+/** Window over which operations of jobs are judged, s, or one sample if samples are longer. */
 const SPAN_S = 1
 
 export class MetadataLoop {
@@ -59,16 +92,16 @@ export class MetadataLoop {
   readonly #writer: MetadataWriter
   readonly #controller: MetadataController
   readonly #window: MetadataWindow
-  /** Servers seen in part are held, then relaxed. */
+  /** Holds partially visible servers, then relaxes them. */
   readonly #watchdog: Watchdog
-  /** What the watchdog says of each server that answered in the newest sample. */
+  /** Watchdog's verdict on each server that answered in the newest sample. */
   readonly #seen = new Map<string, Sight>()
   readonly #fences: Fences
   readonly #jobIds: Pick<JobIdWatch, 'isSystem'>
-  /** Since when plans have been shown; undefined while there are none. */
+  /** Time since which plans have been shown; undefined while there are none. */
   #shownSinceNs: number | undefined
   readonly #events = new MetadataEvents()
-  readonly #kept: KeptMetadataSettings | undefined
+  readonly #kept: MetadataSettingsStore | undefined
   readonly #servers = new Map<string, LastServer>()
   #settings: MetadataSettings
   #policies: MetadataPolicies
@@ -91,10 +124,10 @@ export class MetadataLoop {
       readonly settings: MetadataSettings
       /** @default by the kind of the source: narrower on real servers */
       readonly fences?: Fences | undefined
-      /** Which jobs are never limited. */
+      /** Identifies jobs that are never limited. */
       readonly jobIds: Pick<JobIdWatch, 'isSystem'>
     } & WriterOptions,
-    kept?: KeptMetadataSettings,
+    kept?: MetadataSettingsStore,
   ) {
     this.#source = source
     this.#mode = start.mode
@@ -117,7 +150,7 @@ export class MetadataLoop {
     return this.#settings
   }
 
-  /** Whether there is anything to control: a source without metadata servers has no such plane. */
+  /** True if there is anything to control: sources without metadata servers have no metadata control. */
   get hasServers(): boolean {
     return this.#source.nodes.some((n) => n.roles.includes('mds'))
   }
@@ -126,7 +159,7 @@ export class MetadataLoop {
     return [...this.#writer.failures, ...(this.#decision?.failures ?? [])]
   }
 
-  /** Everything of the control cycle at or before a sample; undefined when it is no longer (or not yet) known. */
+  /** State of the control cycle at or before a sample; undefined if it is no longer (or not yet) known. */
   stateAt(sample: number): MetadataState | undefined {
     return this.series.stateAt(sample)
   }
@@ -140,17 +173,17 @@ export class MetadataLoop {
     return this.#writer.lease(host)
   }
 
-  /** Servers on which a command is under way. */
+  /** Servers with a pending command. */
   get busy(): ReadonlySet<string> {
     return this.#writer.busy
   }
 
-  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  /** Resolves when no command is pending, or after so many ms of wall time; @returns servers that still have one. */
   over(ms: number): Promise<ReadonlySet<string>> {
     return this.#writer.over(ms)
   }
 
-  /** Checks a change; `apply` puts it in force. Failures: those of `changedSettings`. */
+  /** Checks a change; `apply` applies it. Failures: those of `changedSettings`. */
   check(change: MetadataChange): Result<MetadataSettings> {
     return changedSettings(this.#settings, change, this.#nowMs())
   }
@@ -165,7 +198,7 @@ export class MetadataLoop {
     this.#events.add(this.#nowMs(), 'controller', what, this.#source.cluster)
   }
 
-  /** What a change would send now, were it in force from this instant on. Nothing is kept. */
+  /** Commands that a change would send if it applied from now on. Nothing is stored. */
   preview(change: MetadataChange, jobs: JobRegistry): Result<MetadataPreview> {
     const checked = this.check(change)
     if (!checked.ok) return checked
@@ -188,9 +221,9 @@ export class MetadataLoop {
   }
 
   /**
-   * Takes one sample, and decides when it is time to.
+   * Processes one sample, and decides if due.
    *
-   * @returns  the servers that answered, with their rules as they stand for the next period.
+   * @returns  the servers that answered, with their rules for the next period.
    */
   async look(s: MetadataSample): Promise<ReadonlyMap<string, ServerPeriod>> {
     const began = performance.now()
@@ -217,7 +250,7 @@ export class MetadataLoop {
     return new Map(s.read.map(({ reading }) => [reading.host, this.#period(reading)]))
   }
 
-  /** Counts of the sample by job, one map a server; undefined where a server was not measured. */
+  /** Counts of the sample by job, one map per server; undefined if a server was not measured. */
   #take(s: MetadataSample, atMs: number): ReadonlyMap<string, readonly OpCounts[]> | undefined {
     let isWhole = s.silent.size === 0 && !s.isLate
     const all = new Map<string, OpCounts[]>()
@@ -253,24 +286,26 @@ export class MetadataLoop {
   }
 
   #isTime(s: MetadataSample, counts: ReadonlyMap<string, unknown> | undefined): boolean {
-    // Without any counts there is nothing to judge by: what stands, stands.
+    // Without any counts there is nothing to judge by: the rules stay.
     if (!s.read.some(({ reading }) => this.#window.has(reading.host))) return false
     const before = this.#inForce
     this.#inForce = this.#policies.advance(secondOf(this.#settings, this.#nowMs()))
     if (this.#isDue || before !== this.#inForce) return true
     const sinceNs = s.atNs - this.#steppedNs
-    // A clock that was set back begins anew.
+    // After the clock was set back, a new cycle begins.
     if (sinceNs >= this.#settings.intervalMs * NS_PER_MS || sinceNs < 0) return true
     return this.#inForce.some((p) => counts?.has(p.job) === true && !this.#controller.isActive(p.job))
   }
 
-  /** Where nothing can be decided, that servers are silent is shown all the same: old figures never stand for new ones. */
+  /**
+   * True if the state is old: while nothing can be decided, silent servers are shown all the same, without old figures.
+   */
   #isStale(atNs: number): boolean {
     const sinceNs = atNs - this.#shownNs
     return this.hasServers && (sinceNs >= this.#settings.intervalMs * NS_PER_MS || sinceNs < 0)
   }
 
-  /** Servers as the controller sees them; one that is silent stays while rules of ours may be in force there. */
+  /** Servers as input of the controller; a silent one is included while rules of Sluice may be in force there. */
   #observed(): MdsServer[] {
     const nowNs = this.#source.nowNs()
     return [...this.#servers.values()].flatMap(({ reading, written, silent }) => {
@@ -283,7 +318,7 @@ export class MetadataLoop {
         return { rules, tbf: serverRules(host, policies, rules, profile).tbf }
       }
       const services = { mdt: service('mdt'), mdt_readpage: service('mdt_readpage') }
-      // Rules of a server that is seen in part stay as they are.
+      // Rules of a partially visible server are unchanged.
       const isWhole = silent === undefined && this.#seen.get(host) === 'act'
       const counts = isWhole ? this.#window.of(host) : undefined
       return [{ host, profile, services, jobs: counts?.jobs, spanS: counts?.spanS ?? 1 }]
@@ -358,8 +393,15 @@ export class MetadataLoop {
 
   #stateNow(sample: number, atMs: number, policies: PoliciesAt): MetadataState {
     return metadataState({
-      ...{ sample, atMs, cycle: this.#cycle, cycleMs: this.#cycleMs, settings: this.#settings },
-      ...{ decision: this.#decision, policies, failures: this.failures, events: this.#events.last },
+      sample,
+      atMs,
+      cycle: this.#cycle,
+      cycleMs: this.#cycleMs,
+      settings: this.#settings,
+      decision: this.#decision,
+      policies,
+      failures: this.failures,
+      events: this.#events.last,
       hosts: this.#source.nodes.filter((n) => n.roles.includes('mds')).map((n) => n.host),
       serverOf: (host) => this.#servers.get(host),
       countsOf: (host) => this.#window.of(host),
@@ -375,7 +417,7 @@ export class MetadataLoop {
   }
 }
 
-/** Second of the policy file at an instant. */
+/** Second of the policy file at a time. */
 const secondOf = ({ startedMs }: MetadataSettings, nowMs: number): number =>
   startedMs === null ? 0 : Math.max(0, (nowMs - startedMs) / 1000)
 

@@ -37,7 +37,10 @@ function mdsScenario(jobs: readonly object[], more: MdsScenario = {}): Scenario 
       oss: [{ name: 'oss01', version, osts: [{ name: 'meta-OST0000', disk: { bandwidth_mb_s: 1000 } }] }],
       mds: Array.from({ length: servers }, (_, i) => ({
         name: `mds0${i + 1}`,
-        ...{ version, cpts, policy, threads: 32 },
+        version,
+        cpts,
+        policy,
+        threads: 32,
         mdts: [{ name: `meta-MDT000${i}`, per_op_us: 100, channels: 16 }],
       })),
       control: { max_rate: 500, controller: 'none', mode: more.mode ?? 'enforce', metadata: more.control ?? {} },
@@ -54,7 +57,7 @@ function mdsScenario(jobs: readonly object[], more: MdsScenario = {}): Scenario 
   return read.value
 }
 
-/** What the MDTs' own job_stats counted of a job in a scope so far. */
+/** Operations of a job in a scope so far, as counted by job_stats of the MDTs. */
 function counted(c: Emulated, job: string, scope: Scope): number {
   let n = 0
   for (const mdt of c.source.emulator.mds.flatMap((m) => m.mdts)) {
@@ -65,7 +68,7 @@ function counted(c: Emulated, job: string, scope: Scope): number {
   return n
 }
 
-/** Runs, and returns the most that was served in any second after `fromS`, looked at every tenth of a second. */
+/** Runs, and returns the most operations served in any second after `fromS`, sampled every tenth of a second. */
 async function mostPerSecond(
   c: Emulated,
   of: readonly (readonly [job: string, scope: Scope])[],
@@ -112,7 +115,7 @@ const ours = (c: Emulated, host: string): string[] =>
       .rules.filter((r) => isControllerRule(r.name) && r.cpt === 0)
       .map((r) => `${s} ${r.conditions} ${r.rate}`),
   )
-/** Changes of rates, each of which hands every class of the rule a fresh bucket, in the busiest second after `fromS`. */
+/** Rate changes, each of which gives every class of the rule a full bucket, in the busiest second after `fromS`. */
 function mostChanges(c: Emulated, fromS: number): number {
   const at = c.writes().flatMap((w) => (w.atNs >= fromS * NS_PER_S && / change /.test(w.command) ? [w.atNs] : []))
   return Math.max(0, ...at.map((t) => at.filter((u) => u >= t && u < t + NS_PER_S).length))
@@ -152,7 +155,7 @@ describe('a limit of one operation', () => {
       // One full bucket for each class on each CPT; under generic TBF each of the four clients is a class.
       const classes = servers * (policy === 'tbf' ? 4 : cpts)
       expect(limited).toBeLessThanOrEqual(200 + DEPTH * classes)
-      // A client sits on one CPT: of a pair of CPTs one may have nothing to do.
+      // Each client uses one CPT: one of two CPTs may be idle.
       expect(limited).toBeGreaterThan(cpts * servers === 4 || policy === 'tbf' ? 90 : 180)
       expect(free).toBeGreaterThan(1000)
       expect(ours(c, 'mds01').every((r) => r.includes('jobid={7.a}'))).toBe(true)
@@ -160,7 +163,7 @@ describe('a limit of one operation', () => {
     },
   )
 
-  it('holds from the first operation on: its rule stands before the job begins', async () => {
+  it('holds from the first operation on: its rule exists before the job begins', async () => {
     const c = run([{ id: '7.a', start_s: 3 }, { id: 'free' }], { control: OPEN_200 })
     await c.run(2)
     expect(ours(c, 'mds01')).toEqual(['mdt jobid={7.a}&opcode={ldlm_enqueue} 200'])
@@ -177,7 +180,8 @@ describe('a limit of one operation', () => {
       await c.run(6)
       return [counted(c, '7.a', 'close'), counted(c, '8.b', 'open')]
     }
-    const [without, held] = [await served({}), await served(OPEN_200)]
+    const without = await served({})
+    const held = await served(OPEN_200)
     expect(held).toEqual(without)
   })
 
@@ -395,7 +399,7 @@ describe('servers that do not answer, and a console that is gone', () => {
       why: 'timed out',
     })
     await c.run(75)
-    // Its rules are gone with its timer: it is no part of the sum any more.
+    // Its rules expired with its timer: it no longer counts in the sum.
     expect(ours(c, 'mds02')).toEqual([])
     expect(ours(c, 'mds01')[0]).toMatch(/ 200$/)
     isAway = false
@@ -504,7 +508,7 @@ describe('what an operator sets and sees', () => {
     expect(c.monitor.metadata.settings.policies).toBe('')
   })
 
-  it('a preview says what would be sent and what rules cannot do, and keeps nothing', async () => {
+  it('a preview lists the commands and what rules cannot express, and stores nothing', async () => {
     const c = run([{ id: '7.a', op: MIX }], { control: {} })
     await c.run(3)
     const preview = c.monitor.metadata.preview({ policies: '1 0 job 7.a open 100\n2 0 job 7.a read 5' }, c.monitor.jobs)
@@ -519,14 +523,14 @@ describe('what an operator sets and sees', () => {
             ],
           },
         ],
-        unexpressed: [{ line: 1 }, { line: 2, text: 'read: data travels to OSTs; rules of an MDS do not see it' }],
+        unexpressed: [{ line: 1 }, { line: 2, text: 'read: data goes to OSTs and is not visible to rules of an MDS' }],
       },
     })
     await c.run(5)
     expect(ours(c, 'mds01')).toEqual([])
   })
 
-  it('the state of each cycle and the series of each sample tell the same', async () => {
+  it('the state of each cycle and the series of each sample agree', async () => {
     const c = run(THREE, { control: SHARED })
     await c.run(8)
     const { metadata, sample } = c.monitor
@@ -553,9 +557,9 @@ describe('what an operator sets and sees', () => {
   it('the rules of both services are in the Rules view, with their plans', async () => {
     const c = run([{ id: '7.a', op: MIX }], { control: SHARED })
     await c.run(4)
-    const desk = new RuleService(c.monitor, QUICK)
+    const ruleService = new RuleService(c.monitor, QUICK)
     const frame = (service: 'mdt' | 'mdt_readpage') =>
-      rulesFrame(desk, { at: null, service, node: '', queue: 'reg', offset: 0, limit: 100 }, 1)
+      rulesFrame(ruleService, { at: null, service, node: '', queue: 'reg', offset: 0, limit: 100 }, 1)
     const readpage = frame('mdt_readpage')
     expect(readpage.services).toEqual(['ost_io', 'mdt', 'mdt_readpage'])
     expect(readpage.rows.map((r) => r.conditions)).toContain('jobid={7.a}&opcode={mds_close}')
@@ -566,14 +570,16 @@ describe('what an operator sets and sees', () => {
     expect(frame('mdt').rows.some((r) => r.conditions.includes('mds_close'))).toBe(false)
   })
 
-  it('a rule can be committed on mdt_readpage by hand', async () => {
+  it('a rule can be committed on mdt_readpage manually', async () => {
     const c = run([{ id: '7.a', op: MIX }])
     await c.run(2)
-    const desk = new RuleService(c.monitor, QUICK)
+    const ruleService = new RuleService(c.monitor, QUICK)
     const form = formOfValue('reg start slow jobid={7.a}&opcode={mds_close} rate=7')
-    expect(desk.stage('mdt_readpage', form, { expiresS: null, reason: '' })).toMatchObject({ ok: true })
-    const review = stagedFrame(desk, { service: 'mdt_readpage' }, 1).review
-    expect(await desk.commit('mdt_readpage', review?.planId ?? '', review?.typed ?? '')).toMatchObject({ ok: true })
+    expect(ruleService.stage('mdt_readpage', form, { expiresS: null, reason: '' })).toMatchObject({ ok: true })
+    const review = stagedFrame(ruleService, { service: 'mdt_readpage' }, 1).review
+    expect(await ruleService.commit('mdt_readpage', review?.planId ?? '', review?.typed ?? '')).toMatchObject({
+      ok: true,
+    })
     expect(rulesOf(c, 'mds01', 'mdt_readpage')).toContain('slow jobid={7.a}&opcode={mds_close} 7')
   })
 })
@@ -604,18 +610,18 @@ describe('on real servers', () => {
     expect(rates.at(-1)).toBe(5)
     const said = c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed.map((u) => u.text) ?? []
     expect(said).toContain(
-      'open of 7.a.u1 cannot be held at 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
+      'open of 7.a.u1 cannot be limited to 2 op/s: its rules cannot go below 5, 5 RPC/s for each class',
     )
   })
 
-  it('no policy limits root, and its line says so', async () => {
+  it('no policy limits root, and its line shows it', async () => {
     const c = live({ fences: { ...LIVE_FENCES, shadowNs: 0 } })
     await c.run(15)
     expect(started(c).length).toBeGreaterThan(0)
     expect(started(c).filter((w) => w.includes('rsync'))).toEqual([])
     expect(c.monitor.metadata.stateAt(c.monitor.sample)?.unexpressed).toContainEqual({
       line: 2,
-      text: "login03.rsync.u0 is not held: it is root's, or its id does not exclude that",
+      text: "login03.rsync.u0 is not limited: it is root's, or its id does not exclude that",
     })
   })
 

@@ -4,8 +4,7 @@ import { NS_PER_S } from '#core/base/units.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import type { ExecResult, NodeConnection } from '../../base/connection.ts'
 import { EventLog } from '../state/event-log.ts'
-import { PadllDocuments } from './padll-documents.ts'
-import { PadllReader } from './padll-reader.ts'
+import { PadllReader, PadllDocuments } from './padll-reader.ts'
 import { channelSeries, falseAllocation, jobColumnOf, jobSeries, PadllSeries, scopeColumnOf } from './padll-series.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
@@ -52,7 +51,7 @@ const jobNow = (job: string, more: Partial<PadllStatus['jobs'][number]> = {}): P
 
 const answer = (s: PadllStatus): Result<ExecResult> => printed(`${JSON.stringify(s)}\n`)
 
-/** A controller's node that answers what it is told to. */
+/** A controller's node with given answers. */
 function reader(exec: NodeConnection['exec']) {
   const events = new EventLog()
   const node: NodeConnection = { host: 'qos01', roles: ['controller'], exec }
@@ -82,7 +81,7 @@ describe('reading the global controller', () => {
     expect(told()).toMatchObject([{ kind: 'lost', level: 'bad' }])
   })
 
-  it('tells once that the controller is silent and once that it is back, and keeps the gap', async () => {
+  it('reports once that the controller is silent and once that it is back, and keeps the gap', async () => {
     let isUp = true
     const { padll, told } = reader(async () => {
       if (!isUp) return lost('connection refused')
@@ -97,14 +96,14 @@ describe('reading the global controller', () => {
     expect(padll.jobsNow).toHaveLength(1)
     isUp = false
     await padll.refresh(6 * NS_PER_S, T0 + 6000)
-    // What it said last says nothing of who is there now.
+    // Its last answer does not show the present jobs.
     expect(padll.jobsNow).toEqual([])
     const { jobs } = padll.series
     const measured = jobs.downsample(jobSeries('a', 'meta_op'), jobColumnOf('measured'), 1, 6, 1)
     expect(measured).toEqual([10, 10, null, null, null, 10])
   })
 
-  it('never asks twice at once, and goes on with gaps while an answer is late', async () => {
+  it('never reads twice at once, and continues with gaps while an answer is late', async () => {
     let asked = 0
     let release: (r: Result<ExecResult>) => void = () => undefined
     const { padll } = reader(() => {
@@ -135,7 +134,7 @@ describe('reading the global controller', () => {
     expect(asked).toBe(3)
   })
 
-  it('tells each event once, also when another run of the controller counts from 0 again', async () => {
+  it('reports each event once, also when another run of the controller counts from 0 again', async () => {
     const event = (seq: number, atMs: number, text: string) =>
       ({ seq, atMs, kind: 'join', text, where: 'cn01' }) as const
     let next = status({ events: [event(0, T0 - 60_000, 'long ago'), event(1, T0, 'a joined')] })
@@ -151,7 +150,7 @@ describe('reading the global controller', () => {
     expect(padll.events(T0 - 1, T0 + 2000).map((e) => e.text)).toEqual(['a joined', 'b joined'])
   })
 
-  it('places events by the clock of the samples, whatever that of the controller says', async () => {
+  it('places events by the clock of the samples, whatever that of the controller shows', async () => {
     for (const aheadMs of [3_600_000, -3_600_000]) {
       const event = (seq: number, atMs: number, text: string) =>
         ({ seq, atMs: atMs + aheadMs, kind: 'join', text, where: 'cn01' }) as const
@@ -163,7 +162,7 @@ describe('reading the global controller', () => {
     }
   })
 
-  it('shows at an earlier instant what stood then', async () => {
+  it('shows the state of an earlier time', async () => {
     let cycle = 0
     const { padll } = reader(async () => answer(status({ cycle: ++cycle })))
     for (let s = 0; s < 5; s++) await padll.refresh(s * NS_PER_S, T0 + s * 1000)
@@ -182,7 +181,7 @@ describe('false allocation', () => {
     expect(falseAllocation([{ ...idle, queued: 5 }])).toBe(0)
     expect(falseAllocation([{ ...idle, queued: 5 }, waiting])).toBe(40)
     expect(falseAllocation([{ ...idle, allocated: null }, waiting])).toBe(0)
-    // One operation that waits for the next refill is no wait.
+    // One operation that waits for the next refill does not count as waiting.
     expect(falseAllocation([idle, { ...waiting, queued: 1 }])).toBe(0)
   })
 
@@ -204,7 +203,7 @@ describe('the memory of series', () => {
       status({ jobs: Array.from({ length: 900 }, (_, i) => jobNow(`__proto__${from + i}`)) })
     for (let s = 0; s < 3; s++) series.add(T0 + s * 1000, many(0))
     expect([...series.jobs.names]).toHaveLength(400)
-    // Jobs that are gone make room for those that are there.
+    // Jobs that ended make room for present ones.
     for (let s = 3; s < 6; s++) series.add(T0 + s * 1000, many(5000))
     expect([...series.jobs.names]).toHaveLength(400)
     expect([...series.jobs.names].every((n) => Number(/\d+$/.exec(n)?.[0]) >= 5000)).toBe(true)
@@ -218,7 +217,7 @@ describe('the memory of series', () => {
 })
 
 describe('status documents', () => {
-  it('are known for half an hour, and what stood at its beginning with them', () => {
+  it('are known for half an hour, with the state at its beginning', () => {
     const documents = new PadllDocuments()
     for (let cycle = 0; cycle <= 600; cycle++) {
       const of = status({ cycle })

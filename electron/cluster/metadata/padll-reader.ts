@@ -1,23 +1,89 @@
 /**
- * Reads the global controller of PADLL's stages: `sluice padll status` once a second of the source's clock, never two at
- * once. What it tells is kept by sample; what it says of joins, leaves, policies and losses becomes events.
+ * Reads the global controller of PADLL's stages: `sluice padll status` once a second of the source's clock, never two
+ * at once. Its figures are stored by sample; joins, leaves, policies and losses become events.
  */
 import type { Mark } from '#core/api/frames.ts'
-import { formatReason, type Failure } from '#core/base/result.ts'
+import { formatReason, type Failure, fail, ok, type Result } from '#core/base/result.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { STATUS_COMMAND } from '#core/padll/console.ts'
-import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
+import { isSuperseded, type PadllStatus, padllStatus } from '#core/padll/status.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { endsWithin, within } from '../../base/deadline.ts'
 import type { EventLog } from '../state/event-log.ts'
-import { DOCUMENT_MAX, PadllDocuments, readStatus } from './padll-documents.ts'
 import { PadllSeries } from './padll-series.ts'
 
-/** A controller is waited for this long, wall ms. */
+// Recent status documents, as text, so that a paused sample can be reproduced exactly. Bounded by size.
+
+/** Kept as long as raw samples of a cluster can be in memory, and up to so many characters in total. */
+const KEPT_MS = 1_800_000
+const CHARS_MAX = 32_000_000
+/** A longer answer is not a status. */
+const DOCUMENT_MAX = 16_000_000
+
+/** Parses a status document; the error describes its fault. */
+function readStatus(text: string): Result<PadllStatus, string> {
+  if (text.length > DOCUMENT_MAX) return fail(`the answer has ${text.length} characters`)
+  let plain: unknown
+  try {
+    plain = JSON.parse(text)
+  } catch {
+    return fail('the answer is not JSON')
+  }
+  const read = padllStatus.safeParse(plain)
+  if (read.success) return ok(read.data)
+  const issue = read.error.issues[0]
+  return fail(`${issue?.path.map(String).join('.').slice(0, 100) ?? ''}: ${issue?.message ?? 'not a status document'}`)
+}
+
+export class PadllDocuments {
+  #kept: { readonly atMs: number; readonly text: string }[] = []
+  #chars = 0
+  #last: { readonly atMs: number; readonly status: PadllStatus } | undefined
+  /** Cached document of a paused view. */
+  #past: { readonly atMs: number; readonly status: PadllStatus | undefined } | undefined
+
+  /** @param atMs  time of the reading on the source's clock, never going back. */
+  add(atMs: number, text: string, status: PadllStatus): void {
+    this.#kept.push({ atMs, text })
+    this.#chars += text.length
+    this.#last = { atMs, status }
+    let gone = 0
+    // The document before the first recent one is kept: it was current then.
+    const isOver = (): boolean => this.#chars > CHARS_MAX || (this.#kept[gone + 1]?.atMs ?? Infinity) <= atMs - KEPT_MS
+    while (gone < this.#kept.length - 1 && isOver()) this.#chars -= this.#kept[gone++]?.text.length ?? 0
+    if (gone > 0) this.#kept.splice(0, gone)
+  }
+
+  get newest(): { readonly atMs: number; readonly status: PadllStatus } | undefined {
+    return this.#last
+  }
+
+  /** Newest document at a time; undefined before the first, and for one that is no longer stored. */
+  at(atMs: number): { readonly atMs: number; readonly status: PadllStatus } | undefined {
+    if (this.#last && atMs >= this.#last.atMs) return this.#last
+    let lo = 0
+    let hi = this.#kept.length
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1
+      if ((this.#kept[mid]?.atMs ?? 0) <= atMs) lo = mid + 1
+      else hi = mid
+    }
+    const found = this.#kept[lo - 1]
+    if (!found) return undefined
+    if (this.#past?.atMs !== found.atMs) {
+      const read = readStatus(found.text)
+      this.#past = { atMs: found.atMs, status: read.ok ? read.value : undefined }
+    }
+    const { status } = this.#past
+    return status && { atMs: found.atMs, status }
+  }
+}
+
+/** Deadline of a controller, wall ms. */
 const LATE_MS = 10_000
-/** Events of the controller that views can go back to. */
+/** Maximum stored events of the controller. */
 const EVENTS_KEPT = 1_000
-/** At the first reading only what has just happened is news. */
+/** At the first reading only recent events are reported. */
 const NEWS_MS = 5_000
 
 export type PadllEvent = PadllStatus['events'][number]
@@ -27,7 +93,7 @@ const MARK_KINDS = { join: 'job', leave: 'job', policy: 'change', lost: 'lost', 
 export const levelOf = (kind: PadllEvent['kind']): Mark['level'] =>
   kind === 'lost' ? 'bad' : kind === 'controller' ? 'watch' : kind === 'policy' ? 'ok' : 'idle'
 
-/** What one reading cost. */
+/** Cost of one reading. */
 export interface PadllCost {
   readonly bytes: number
   readonly tookMs: number
@@ -39,7 +105,7 @@ export class PadllReader {
   readonly series = new PadllSeries()
   readonly #events: EventLog
   #kept: PadllEvent[] = []
-  /** The reading that is under way; one that is late is not waited for, and not asked again before it answers. */
+  /** Pending reading; a late one is not awaited, and not repeated before it is answered. */
   #pending: Promise<unknown> | undefined
   #nextNs = 0
   #costs: PadllCost[] = []
@@ -53,15 +119,15 @@ export class PadllReader {
     this.#events = events
   }
 
-  /** Why nothing is known now; undefined while it answers. */
+  /** Reason why there is no current status; undefined while the controller answers. */
   get failure(): Failure | undefined {
     return this.#failure
   }
 
-  /** Jobs that are there now; none while it does not answer, or another controller commands. */
+  /** Present jobs; none while it does not answer, or if another controller is in command. */
   get jobsNow(): PadllStatus['jobs'] {
     const status = this.#failure ? undefined : this.documents.newest?.status
-    return status && !isOverruled(status) ? status.jobs : []
+    return status && !isSuperseded(status) ? status.jobs : []
   }
 
   /** Events in (fromMs, toMs], oldest first. */
@@ -69,14 +135,14 @@ export class PadllReader {
     return this.#kept.filter((e) => e.atMs > fromMs && e.atMs <= toMs)
   }
 
-  /** What readings cost since it was last asked for. */
+  /** Cost of the readings since the last call. */
   takeCosts(): readonly PadllCost[] {
     const costs = this.#costs
     this.#costs = []
     return costs
   }
 
-  /** Reads when a second has passed and no earlier reading is under way. Never rejects. */
+  /** Reads once a second has passed and no earlier reading is pending. Never rejects. */
   async refresh(atNs: number, atMs: number): Promise<void> {
     if (atNs < this.#nextNs) return
     this.#nextNs = atNs + NS_PER_S
@@ -84,7 +150,7 @@ export class PadllReader {
     else if (this.#failure) this.#addGap(atMs)
   }
 
-  /** Reads what stands now, after a reading that is under way; true when the answer is kept. Never rejects. */
+  /** Reads the current status, after a pending reading; true if the answer was stored. Never rejects. */
   async readNow(clockMs: () => number): Promise<boolean> {
     const end = performance.now() + LATE_MS
     while (this.#pending && performance.now() < end) await endsWithin(this.#pending, LATE_MS)
@@ -105,7 +171,7 @@ export class PadllReader {
     if (this.#costs.length > 100) this.#costs.shift()
     if (!ran.ok) return this.#miss(atMs, 'CONTROLLER_SILENT', formatReason(ran.error))
     if (code === 0) return this.#take(atMs, stdout)
-    const why = stderr.trim().split('\n')[0]?.slice(0, 300) || `it ended with ${code}`
+    const why = stderr.trim().split('\n')[0]?.slice(0, 300) || `it exited with ${code}`
     return this.#miss(atMs, 'CONTROLLER_SILENT', why)
   }
 
@@ -114,7 +180,7 @@ export class PadllReader {
     const what =
       code === 'CONTROLLER_SILENT'
         ? `The global controller on ${this.node.host} does not answer`
-        : `What the global controller on ${this.node.host} answers cannot be read`
+        : `The answer of the global controller on ${this.node.host} cannot be parsed`
     if (this.#failure?.code !== code) {
       const text = `${what}: ${why}`
       this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'PADLL', text, where: this.node.host })
@@ -123,16 +189,16 @@ export class PadllReader {
       code,
       what,
       why,
-      unaffected: 'Stages go on by their leases; everything else is shown as usual.',
+      unaffected: 'Stages continue by their leases; everything else is shown as usual.',
       next:
         code === 'CONTROLLER_SILENT'
-          ? `Look whether it runs: ${STATUS_COMMAND}.`
+          ? `Check whether it runs: ${STATUS_COMMAND}.`
           : `Compare the versions of Sluice here and on ${this.node.host}.`,
     }
     return false
   }
 
-  /** Time never goes back in the tables, also when an answer was long in coming. */
+  /** Time never goes back in the tables, even if an answer was late. */
   #addGap(atMs: number): void {
     this.#lastMs = Math.max(this.#lastMs, atMs)
     this.series.add(this.#lastMs, undefined)
@@ -143,7 +209,7 @@ export class PadllReader {
     if (!read.ok) return this.#miss(atMs, 'CONTROLLER_UNREADABLE', read.error)
     const status = read.value
     this.#lastMs = Math.max(this.#lastMs, atMs)
-    this.series.add(this.#lastMs, isOverruled(status) ? undefined : status)
+    this.series.add(this.#lastMs, isSuperseded(status) ? undefined : status)
     this.documents.add(this.#lastMs, stdout, status)
     if (this.#failure) {
       const text = `the global controller on ${this.node.host} answers again, epoch ${status.epoch}`
@@ -154,16 +220,16 @@ export class PadllReader {
     return true
   }
 
-  /** New events of the controller, in the order in which it counts them; a run counts from 0 again. */
+  /** Reports new events of the controller, in the order of its numbers; a new run counts from 0. */
   #tell(atMs: number, status: PadllStatus): void {
     const run = `${status.controller} ${status.epoch} ${status.startedMs}`
     const isSame = run === this.#news.run
     const sinceMs = this.#news.run === '' ? atMs - NEWS_MS : this.#news.atMs
-    // Their times are the controller's: its clock may be another one than that of the samples.
+    // Event times are the controller's, whose clock may differ from that of the samples.
     const events = status.events.map((e) => ({ ...e, atMs: e.atMs + atMs - status.atMs }))
     const fresh = events.filter((e) => (isSame ? e.seq > this.#news.seq : e.atMs >= sinceMs))
     for (const e of fresh) {
-      // What happened between two readings is news of this one: the log is in the order of time.
+      // Events between two readings get the time of the later one: the log is in order of time.
       const mark = { atMs, kind: MARK_KINDS[e.kind], level: levelOf(e.kind), subject: 'PADLL' }
       this.#events.add({ ...mark, text: e.text, where: e.where })
     }

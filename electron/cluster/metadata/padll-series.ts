@@ -1,13 +1,13 @@
 /**
- * What jobs, scopes and channels did in the last hour, second by second, as the global controller told it. Every reading is
- * one sample of all tables, an unanswered one a gap in all of them. Bounded: job ids are chosen by users.
+ * Series of jobs, scopes and channels over the last hour, second by second, as reported by the global controller. Every
+ * reading is one sample of all tables, an unanswered one a gap in all of them. Bounded: job ids are chosen by users.
  */
 import type { PadllStatus } from '#core/padll/status.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 
 const HOUR = 3_600
 const SPARK = 300
-/** Series kept; what comes when all are taken is shown at the cursor, without a past. */
+/** Maximum series; further ones are shown at the cursor only, without history. */
 const JOBS_MAX = 400
 const CHANNELS_MAX = 2_000
 const SCOPES_MAX = 40
@@ -17,19 +17,19 @@ export const PADLL_SCOPE_COLUMNS = ['asked', 'measured', 'limit', 'unused'] as c
 export const jobColumnOf = (m: (typeof PADLL_JOB_COLUMNS)[number]): number => PADLL_JOB_COLUMNS.indexOf(m)
 export const scopeColumnOf = (m: (typeof PADLL_SCOPE_COLUMNS)[number]): number => PADLL_SCOPE_COLUMNS.indexOf(m)
 
-/** Names are texts of users: their lengths keep them apart. */
+/** Names are user text: their lengths separate them unambiguously. */
 export const jobSeries = (job: string, scope: string): string => `${scope.length} ${scope}${job}`
 export const channelSeries = (local: string, stage: string, channel: number, object: number): string =>
   `${channel}.${object} ${local.length} ${local}${stage}`
 
 type JobNow = PadllStatus['jobs'][number]
 
-/** A job waits when it would need longer than this for what is queued, at its rate, s: less is the beat of the buckets. */
+/** A job waits if its queue takes longer than this at its rate, s: less is the granularity of the buckets. */
 const WAITS_S = 0.05
 
 /**
- * False allocation: what jobs are given and do not use while another job's operations wait, op/s. A job that waits itself
- * does not count its own wish against the others.
+ * False allocation: rate that jobs hold and do not use while operations of another job wait, op/s. A job that waits
+ * itself does not count its own demand against the others.
  */
 export function falseAllocation(jobs: readonly Pick<JobNow, 'allocated' | 'measured' | 'queued'>[]): number {
   const waits = jobs.map((j) => j.queued > WAITS_S * (j.allocated ?? Infinity))
@@ -42,7 +42,7 @@ export function falseAllocation(jobs: readonly Pick<JobNow, 'allocated' | 'measu
   return sum
 }
 
-/** A table, its most series, and when each was last seen. */
+/** Table with a maximum number of series, and the time at which each was last seen. */
 class Bounded {
   readonly table: SeriesTable
   readonly #most: number
@@ -55,18 +55,18 @@ class Bounded {
 
   set(name: string, values: readonly number[]): void {
     if (!this.#seen.has(name) && this.#seen.size >= this.#most && !this.#makeRoom()) return
-    // Newest last, so the first is the one longest gone.
+    // Newest last, so the first is the one absent for longest.
     this.#seen.delete(name)
     this.#seen.set(name, this.table.newest)
     this.table.set(name, ...values)
   }
 
-  /** Series that were there at a sample or later, the one longest gone first. */
+  /** Series that were present at a sample or later, the one absent for longest first. */
   since(sample: number): string[] {
     return [...this.#seen].filter(([, at]) => at >= sample).map(([name]) => name)
   }
 
-  /** Drops series whose whole past has left the table. */
+  /** Drops series whose whole history has left the table. */
   sweep(): void {
     for (const [name, at] of this.#seen) {
       if (at >= this.table.oldest) return
@@ -74,7 +74,7 @@ class Bounded {
     }
   }
 
-  /** The series that is gone for longest goes; one that was there in the sample before does not. */
+  /** Drops the series absent for longest, unless it was present in the previous sample. */
   #makeRoom(): boolean {
     const [first] = this.#seen
     if (!first || first[1] >= this.table.newest - 1) return false
@@ -96,7 +96,7 @@ export class PadllSeries {
   get jobs(): SeriesTable {
     return this.#jobs.table
   }
-  /** Jobs of a scope that were there at a sample or later, the one longest gone first. */
+  /** Jobs of a scope that were present at a sample or later, the one absent for longest first. */
   jobsSince(scope: string, sample: number): string[] {
     const before = jobSeries('', scope)
     return this.#jobs.since(sample).flatMap((name) => (name.startsWith(before) ? [name.slice(before.length)] : []))
@@ -108,7 +108,7 @@ export class PadllSeries {
     return this.#channels.table
   }
 
-  /** Takes one reading; undefined where there was none. */
+  /** Adds one reading; undefined if there was none. */
   add(atMs: number, status: PadllStatus | undefined): void {
     for (const b of [this.#jobs, this.#scopes, this.#channels]) {
       b.table.push(atMs)

@@ -1,4 +1,4 @@
-/** The policy file of metadata control: its faults, its steps in time, and what of it is in force at an instant. */
+/** Policy file of metadata control: its faults, its steps over time, and the policies in force at a time. */
 import type { PolicyInForce } from '#core/padll/mds/shares.ts'
 import { parsePolicies, PolicySchedule } from '#core/padll/rules/policy-schedule.ts'
 import type { RuleFault } from '#core/padll/rules/rule-fault.ts'
@@ -7,13 +7,13 @@ import type { MetadataStep } from './state.ts'
 export interface PoliciesAt {
   readonly steps: readonly MetadataStep[]
   readonly inForce: readonly PolicyInForce[]
-  /** Until the next step is due, s; null: none is waiting. */
+  /** Time until the next step, s; null if none is waiting. */
   readonly nextInS: number | null
 }
 
 export const NO_POLICIES: PoliciesAt = { steps: [], inForce: [], nextInS: null }
 
-/** A policy file and where it stands; its time never goes back. */
+/** A policy file and its current position; its time never goes back. */
 export class MetadataPolicies {
   readonly #schedule: PolicySchedule
   #inForce: readonly PolicyInForce[] = []
@@ -27,10 +27,10 @@ export class MetadataPolicies {
   }
 
   /**
-   * Takes what is due.
+   * Applies the steps that are due.
    *
-   * @param atS  seconds since the policies were put in force.
-   * @returns    what is in force: the very list of the last call while nothing changed.
+   * @param atS  seconds since the policies were applied.
+   * @returns    policies in force: the same list as in the last call while nothing changed.
    */
   advance(atS: number): readonly PolicyInForce[] {
     const due = this.#schedule.advance(atS)
@@ -38,7 +38,7 @@ export class MetadataPolicies {
     return this.#inForce
   }
 
-  /** @param isKnown  whether a job was seen. */
+  /** @param isKnown  true for a job that was seen. */
   at(atS: number, isKnown: (job: string) => boolean): PoliciesAt {
     const inForce = this.advance(atS)
     const { nextS } = this.#schedule
@@ -47,5 +47,5 @@ export class MetadataPolicies {
   }
 }
 
-/** A text of policies, at its second 0. */
+/** Parses policies, at second 0. */
 export const readPolicies = (text: string): MetadataPolicies => new MetadataPolicies(text)

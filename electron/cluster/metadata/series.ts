@@ -1,19 +1,22 @@
-/** The recent past of metadata control: series of jobs in their scopes by sample, and the state of each control cycle. */
+/**
+ * Recent history of metadata control: series of jobs in their scopes by sample, and the state of each control cycle.
+ */
+import type { MetadataSettings } from '#core/api/padll.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 import { countOfScope } from '#core/padll/mds/operations.ts'
 import type { MeasuredShare } from '#core/padll/mds/controller.ts'
 import type { OpCounts } from '#core/padll/mds/operations.ts'
 import type { Scope } from '#core/padll/vocabulary.ts'
 import { addCounted, secondsOf } from './window.ts'
-import { METADATA_COLUMNS, metadataSeries, type MetadataSettings, type MetadataState } from './state.ts'
+import { METADATA_COLUMNS, metadataSeries, type MetadataState } from './state.ts'
 
-/** Samples kept as taken: the most that a cluster has in memory. */
+/** Maximum raw samples: as many as a cluster has in memory. */
 const SAMPLES = 1_800
-/** Jobs in their scopes that have series; of those beyond, only the newest state tells. */
+/** Jobs in their scopes that have series; others appear only in the newest state. */
 const SERIES = 1_000
-/** Cycles kept: three minutes of one a second. */
+/** Stored cycles: three minutes of one a second. */
 const STATES = 180
-/** Rules, jobs and steps of policies in all states that are kept: beyond it the oldest states go first. */
+/** Rules, jobs and steps of policies in all stored states: beyond it the oldest states are dropped. */
 const ENTRIES = 60_000
 
 export class MetadataSeries {
@@ -25,12 +28,12 @@ export class MetadataSeries {
   #states: MetadataState[] = []
   #entries = 0
 
-  /** @param spanS  seconds behind a rate. */
+  /** @param spanS  window of a rate, s. */
   constructor(spanS: number) {
     this.#spanS = spanS
   }
 
-  /** Newest state at or before a sample; undefined when it is no longer (or not yet) known. */
+  /** Newest state at or before a sample; undefined if it is no longer (or not yet) known. */
   stateAt(sample: number): MetadataState | undefined {
     return this.#states.findLast((s) => s.sample <= sample)
   }
@@ -48,9 +51,9 @@ export class MetadataSeries {
   }
 
   /**
-   * Keeps one sample.
+   * Adds one sample.
    *
-   * @param jobs  what each job did in it on all servers; undefined where one was not measured.
+   * @param jobs  operations of each job in it on all servers; undefined if one was not measured.
    */
   push(
     atMs: number,
@@ -80,7 +83,7 @@ export class MetadataSeries {
         const name = metadataSeries(job, scope)
         if (alive.has(name) || alive.size >= SERIES) continue
         const count = ops.reduce((n, o) => n + countOfScope(o, scope), 0)
-        // A job that no policy names is followed while it does something.
+        // A job without a policy is recorded while it is active.
         if (count === 0) continue
         alive.add(name)
         const measured = this.#rate(name, count, periodS)
@@ -94,13 +97,13 @@ export class MetadataSeries {
       this.table.set(name, measured, allocated, limits.find((l) => l.scope === scope)?.rate ?? NaN)
     }
     for (const name of this.#counts.keys()) if (!alive.has(name)) this.#counts.delete(name)
-    // Series of jobs that no policy names any more leave with the oldest samples.
+    // Series of jobs that no policy names any more are dropped with the oldest samples.
     if (this.table.newest % SAMPLES === 0) {
       for (const name of [...this.table.names]) if (!alive.has(name)) this.table.drop(name)
     }
   }
 
-  /** Mean over the last second; a gap ends what went before. */
+  /** Mean over the last second; restarts after a gap. */
   #rate(name: string, count: number | undefined, periodS: number): number {
     const counts = this.#counts.get(name) ?? []
     this.#counts.set(name, counts)

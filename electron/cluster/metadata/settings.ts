@@ -1,14 +1,15 @@
-/** What an operator sets of metadata control: the defaults, what of it is refused, and where it outlives the console. */
+/** Settings of metadata control: defaults, checks of a change, and their store for live clusters. */
+import { METADATA_RATE_MAX, metadataSettings, SLOTS_MAX, type MetadataSettings } from '#core/api/padll.ts'
 import { shortHash } from '#core/base/hash.ts'
-import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { ALGORITHMS } from '#core/padll/algorithms/algorithm.ts'
+import { fail, ok, type Result } from '#core/base/result.ts'
+import { PADLL_ALGORITHMS } from '#core/controllers/settings.ts'
 import { parsePolicies } from '#core/padll/rules/policy-schedule.ts'
 import { isScope, type Scope } from '#core/padll/vocabulary.ts'
 import type { History } from '../../history/history.ts'
 import type { ClusterSource } from '../../base/connection.ts'
-import type { MetadataChange, MetadataSettings } from './state.ts'
+import type { MetadataChange } from './state.ts'
 
-/** Nothing is limited and nothing is written. Source: epsilon 0.25, cycles of a second: spec/padll 5, 6 rows 4 and 10. */
+/** Default: no limits, no writes. Source: epsilon 0.25, cycles of a second: spec/padll 5, 6 rows 4 and 10. */
 export const DEFAULT_METADATA_SETTINGS: MetadataSettings = {
   algorithm: 'psfa',
   epsilon: 0.25,
@@ -19,70 +20,70 @@ export const DEFAULT_METADATA_SETTINGS: MetadataSettings = {
   intervalMs: 1_000,
 }
 
-export const METADATA_RATE_MAX = 1e9
-const SLOTS_MAX = 10_000
+/** Code and rule of each field, for the refusal of a value out of range. */
+const RULES: Readonly<Partial<Record<string, readonly [code: string, what: string]>>> = {
+  algorithm: ['BAD_ALGORITHM', `The algorithm is one of ${PADLL_ALGORITHMS.join(', ')}`],
+  epsilon: ['BAD_EPSILON', 'Epsilon must be between 0 and 1'],
+  slots: ['BAD_SLOTS', `Slots must be 1 to ${SLOTS_MAX} jobs`],
+  scope: ['BAD_LIMIT', 'A limit must name an operation or class of PADLL'],
+  rate: ['BAD_LIMIT', `A limit must be 1 to ${METADATA_RATE_MAX} op/s`],
+}
+
+/** Checks the bounds of settings; fails with the first value out of range. */
+function checked(settings: Readonly<Record<keyof MetadataSettings, unknown>>): Result<MetadataSettings> {
+  const read = metadataSettings.safeParse(settings)
+  if (read.success) return withoutFaults(read.data)
+  const path = read.error.issues[0]?.path ?? []
+  const got = path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], settings)
+  return outOfRange(String(path.at(-1)), got)
+}
+
+function outOfRange(field: string, got: unknown): Result<never> {
+  const [code, what] = RULES[field] ?? ['BAD_SETTINGS', 'The settings cannot be used']
+  return fail({ code, what, why: `got ${String(got).slice(0, 80)}`, unaffected: 'The settings stay as they are.' })
+}
+
+function withoutFaults(settings: MetadataSettings): Result<MetadataSettings> {
+  const fault = parsePolicies(settings.policies).faults.find((f) => f.severity === 'error')
+  if (!fault) return ok(settings)
+  return fail({
+    code: 'BAD_POLICIES',
+    what: 'The policies were rejected',
+    why: `line ${fault.line}, column ${fault.column}: ${fault.message}`,
+    unaffected: 'The policies in force stay.',
+    next: 'Correct the text and apply it again.',
+  })
+}
 
 /**
- * The settings with a change, or why it is refused; new policies begin at second 0 now.
+ * Settings after a change, or its refusal; new policies begin at second 0 now.
  *
- * Failures: BAD_ALGORITHM, BAD_EPSILON, BAD_SLOTS, BAD_LIMIT: out of range, which `what` names; BAD_POLICIES: the text has a
- * fault, `why` with line and column.
+ * Failures: BAD_ALGORITHM, BAD_EPSILON, BAD_SLOTS, BAD_LIMIT: out of range, named in `what`; BAD_POLICIES: fault in the
+ * text, `why` with line and column.
  */
 export function changedSettings(
   settings: MetadataSettings,
-  change: MetadataChange,
+  { limit, policies: text, ...fields }: MetadataChange,
   nowMs: number,
 ): Result<MetadataSettings> {
-  const next = { ...settings, ...pick(change) }
-  if (!ALGORITHMS.includes(next.algorithm)) {
-    return refuse('BAD_ALGORITHM', `The algorithm is one of ${ALGORITHMS.join(', ')}`, next.algorithm)
-  }
-  if (!(next.epsilon >= 0 && next.epsilon <= 1)) return refuse('BAD_EPSILON', 'Epsilon is a part, 0 to 1', next.epsilon)
-  if (next.slots !== null && !(Number.isInteger(next.slots) && next.slots >= 1 && next.slots <= SLOTS_MAX)) {
-    return refuse('BAD_SLOTS', `Slots are 1 to ${SLOTS_MAX} jobs`, next.slots)
-  }
-  const limits = change.limit ? limitsWith(settings.limits, change.limit) : ok(settings.limits)
-  if (!limits.ok) return limits
-  if (change.policies === undefined) return ok({ ...next, limits: limits.value })
-  const policies = change.policies.trim() === '' ? '' : change.policies
-  const fault = parsePolicies(policies).faults.find((f) => f.severity === 'error')
-  if (fault) {
-    return fail({
-      code: 'BAD_POLICIES',
-      what: 'The policies were not taken',
-      why: `line ${fault.line}, column ${fault.column}: ${fault.message}`,
-      unaffected: 'The policies in force stay.',
-      next: 'Correct the text and apply it again.',
-    })
-  }
+  const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const scope = limit?.scope
+  if (scope !== undefined && !isScope(scope)) return outOfRange('scope', scope)
+  const limits = limit && scope ? limitsWith(settings.limits, scope, limit.rate) : settings.limits
+  if (text === undefined) return checked({ ...settings, ...named, limits })
+  const policies = text.trim() === '' ? '' : text
   const startedMs = policies === '' ? null : policies === settings.policies ? settings.startedMs : nowMs
-  return ok({ ...next, limits: limits.value, policies, startedMs })
+  return checked({ ...settings, ...named, limits, policies, startedMs })
 }
 
-const pick = ({ algorithm, epsilon, slots }: MetadataChange): Partial<MetadataSettings> => ({
-  ...(algorithm === undefined ? {} : { algorithm }),
-  ...(epsilon === undefined ? {} : { epsilon }),
-  ...(slots === undefined ? {} : { slots }),
-})
-
-function limitsWith(
-  limits: MetadataSettings['limits'],
-  { scope, rate }: { readonly scope: string; readonly rate: number | null },
-): Result<MetadataSettings['limits']> {
-  if (!isScope(scope)) return refuse('BAD_LIMIT', 'A limit is of an operation or a class of PADLL', scope)
-  const others = limits.filter((l) => l.scope !== scope)
-  if (rate === null) return ok(others)
-  if (!(rate >= 1 && rate <= METADATA_RATE_MAX)) {
-    return refuse('BAD_LIMIT', `A limit is 1 to ${METADATA_RATE_MAX} op/s`, rate)
-  }
+/** Limits with one of them set or, with null, removed, in the order in which they were first set. */
+function limitsWith(limits: MetadataSettings['limits'], scope: Scope, rate: number | null): MetadataSettings['limits'] {
+  if (rate === null) return limits.filter((l) => l.scope !== scope)
   const at = limits.findIndex((l) => l.scope === scope)
-  return ok(at < 0 ? [...limits, { scope, rate }] : limits.with(at, { scope, rate }))
+  return at < 0 ? [...limits, { scope, rate }] : limits.with(at, { scope, rate })
 }
 
-const refuse = (code: string, what: string, got: unknown): { readonly ok: false; readonly error: Failure } =>
-  fail({ code, what, why: `got ${String(got).slice(0, 80)}`, unaffected: 'The settings stay as they are.' })
-
-/** A change as it is put on record; empty where it names nothing. Policies are files: their hash stands for them. */
+/** Text of a change for the audit; empty if it changes nothing. Policies are files, represented by their hash. */
 export function choiceOf({ limit, policies, ...more }: MetadataChange): string {
   const named = [
     ...Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${String(value)}`])),
@@ -92,12 +93,15 @@ export function choiceOf({ limit, policies, ...more }: MetadataChange): string {
   return named.length === 0 ? '' : `metadata ${named.join(' ')}`
 }
 
-/** System limits as the controller takes them. */
+/** System limits as input of the controller. */
 export const limitMap = ({ limits }: MetadataSettings): ReadonlyMap<Scope, number> =>
   new Map(limits.map(({ scope, rate }) => [scope, rate]))
 
-/** The settings of a live cluster outlive the console; an emulated one begins with its scenario's. */
-export class KeptMetadataSettings {
+/**
+ * Stored settings of a live cluster, which survive a restart of the console; an emulated one begins with its
+ * scenario's.
+ */
+export class MetadataSettingsStore {
   readonly #source: ClusterSource
   readonly #history: History
 
@@ -118,27 +122,21 @@ export class KeptMetadataSettings {
     this.#history.keepControllerState(...this.#key, atMs, JSON.stringify(settings))
   }
 
-  /** Beside the ledgers of the cluster's targets: those are forgotten with their controller, these are not. */
+  /** Key beside the ledgers of the cluster's targets: those are dropped with their controller, settings are not. */
   get #key(): [cluster: string, target: string] {
     return [`${this.#source.cluster}\u0000metadata`, 'settings']
   }
 }
 
-/** Settings out of a text that may come from anywhere; undefined where it holds none. */
+/** Parses settings from an untrusted text; undefined if it holds none. */
 function readSettings(text: string): MetadataSettings | undefined {
-  let plain: Partial<Record<keyof MetadataSettings, unknown>>
   try {
-    plain = JSON.parse(text) as typeof plain
+    const plain: unknown = JSON.parse(text)
+    const read = checked({ ...DEFAULT_METADATA_SETTINGS, ...(plain as object) })
+    if (!read.ok) return undefined
+    const { policies, startedMs } = read.value
+    return { ...read.value, startedMs: policies === '' ? null : (startedMs ?? 0) }
   } catch {
     return undefined
   }
-  const { algorithm, epsilon, slots, limits, policies, startedMs } = plain
-  const change = { algorithm, epsilon, slots, policies } as MetadataChange
-  let read = changedSettings(DEFAULT_METADATA_SETTINGS, change, 0)
-  for (const limit of Array.isArray(limits) ? (limits as MetadataChange['limit'][]) : []) {
-    if (read.ok && limit) read = changedSettings(read.value, { limit }, 0)
-  }
-  if (!read.ok) return undefined
-  const hasStart = typeof startedMs === 'number' && Number.isFinite(startedMs)
-  return { ...read.value, startedMs: read.value.policies === '' ? null : hasStart ? startedMs : 0 }
 }

@@ -1,4 +1,5 @@
-/** Puts together what the views are shown of one control cycle of metadata. */
+/** Assembles the state of one metadata control cycle for the views. */
+import type { MetadataSettings } from '#core/api/padll.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import type { Failure } from '#core/base/result.ts'
 import type { CompiledRule } from '#core/padll/mds/compile.ts'
@@ -13,7 +14,6 @@ import type {
   MetadataRule,
   MetadataServer,
   MetadataService,
-  MetadataSettings,
   MetadataState,
 } from './state.ts'
 import type { ServerCounts } from './window.ts'
@@ -21,12 +21,12 @@ import type { WrittenServer } from './writer.ts'
 import { policyOf } from '../control/sample.ts'
 import { SERVICES } from '../../base/service.ts'
 
-/** A server as it was last read. */
+/** A server at its last reading. */
 export interface LastServer {
   readonly written: WrittenServer
   reading: NodeReading
   seenMs: number
-  /** Why it does not answer now; undefined when it does. */
+  /** Reason why it does not answer now; undefined if it does. */
   silent: string | undefined
 }
 
@@ -46,14 +46,20 @@ export interface StateParts {
   readonly leaseUntilMs: (host: string) => number | null
 }
 
-/** Jobs without a policy that are told of, those with most operations. */
+/** Maximum listed jobs without a policy, those with most operations. */
 const FREE_MAX = 500
 
 export function metadataState(p: StateParts): MetadataState {
   const rules = p.decision?.rules ?? []
   const { sample, atMs, cycle, cycleMs, settings, failures, events } = p
   return {
-    ...{ sample, atMs, cycle, cycleMs, settings, failures, events },
+    sample,
+    atMs,
+    cycle,
+    cycleMs,
+    settings,
+    failures,
+    events,
     scopes: scopesOf(p),
     jobs: jobsOf(p),
     servers: p.hosts.map((host) => serverOf(p, host, rules)),
@@ -95,7 +101,7 @@ function jobsOf(p: StateParts): MetadataJob[] {
   return [...held, ...freeJobs(p, held)]
 }
 
-/** Jobs that no policy names: what job_stats of the MDTs counted of them in the scopes that are limited. */
+/** Jobs without a policy: their operations in the limited scopes, as counted by job_stats of the MDTs. */
 function freeJobs(p: StateParts, held: readonly MetadataJob[]): MetadataJob[] {
   const known = new Set(held.map((j) => `${j.job}\u0000${j.scope}`))
   const measured = new Map<string, { readonly job: string; readonly scope: Scope; perSec: number }>()
@@ -135,7 +141,7 @@ function serverOf(p: StateParts, host: string, rules: readonly CompiledRule[]): 
     const reading = last && serviceReading(last.reading, SERVICES[service])
     return reading ? policyOf(reading) : ''
   }
-  // Of a silent server it is known only that its timer has removed what was there.
+  // The rules of a silent server are gone once its timer has fired.
   const isGone = last?.silent !== undefined && (p.leaseUntilMs(host) ?? 0) <= p.atMs
   let operations = 0
   for (const ops of counts?.jobs.values() ?? []) operations += countOfScope(ops, 'meta_op')
@@ -160,7 +166,16 @@ function ruleOf(r: CompiledRule, last: LastServer | undefined, isMeasured: boole
   const present = last?.written.services[service].rules.find((x) => x.queue === 'reg' && x.name === name)
   return {
     key: `${host}/${service}/${name}`,
-    ...{ host, service, name, job, scopes, opcodes, operations, conditions, rate, limit },
+    host,
+    service,
+    name,
+    job,
+    scopes,
+    opcodes,
+    operations,
+    conditions,
+    rate,
+    limit,
     measured: isMeasured ? r.used : null,
     atLimit: isMeasured && isAtLimit,
     inForce: present?.rate === rate && isControllerRule(name) && !isGone,

@@ -1,6 +1,6 @@
 /**
- * What jobs did on each metadata server over the last second: the counts of its samples, as far back as they follow each
- * other without a gap. A cycle may begin at any sample and still judges by a second.
+ * Operations of jobs on each metadata server over the last second: the counts of its samples, as far back as they are
+ * contiguous. A cycle may begin at any sample and still judges by a second.
  */
 import type { OpCounts } from '#core/padll/mds/operations.ts'
 import type { NodeReading } from '../read/collector.ts'
@@ -15,7 +15,7 @@ export interface ServerCounts {
 
 const NO_OPS: OpCounts = new Map()
 
-/** What each job did in one sample of a server, all of its targets; undefined where that is not known. */
+/** Operations of each job in one sample of a server, over all of its targets; undefined if unknown. */
 export function countsOf(reading: NodeReading): JobCounts | undefined {
   const jobs = new Map<string, OpCounts>()
   for (const { deltas, scale } of reading.targets) {
@@ -35,7 +35,7 @@ function sum(a: OpCounts, b: OpCounts): OpCounts {
   return out
 }
 
-/** What one sample counted, and the seconds that it covers. */
+/** Counts of one sample, and the seconds that it covers. */
 interface Counted<T> {
   readonly counts: T
   readonly seconds: number
@@ -44,7 +44,7 @@ interface Counted<T> {
 /** Adds a sample, and drops those from the front that the span does not need. */
 export function addCounted<T>(list: Counted<T>[], sample: Counted<T>, spanS: number): void {
   list.push(sample)
-  // Seconds of many samples do not quite add up.
+  // Seconds of many samples do not add up exactly.
   const least = spanS - 1e-6
   while (list.length > 1 && secondsOf(list) - (list[0]?.seconds ?? 0) >= least) list.shift()
 }
@@ -55,12 +55,12 @@ export class MetadataWindow {
   readonly #spanS: number
   readonly #servers = new Map<string, Counted<JobCounts>[]>()
 
-  /** @param spanS  how far back it reaches, s; at least one sample. */
+  /** @param spanS  length of the window, s; at least one sample. */
   constructor(spanS: number) {
     this.#spanS = spanS
   }
 
-  /** Takes a sample of a server, of so many seconds; undefined for one without counts, which ends what went before. */
+  /** Adds a sample of a server, of so many seconds; undefined for one without counts, which resets the window. */
   add(host: string, counts: JobCounts | undefined, seconds: number): void {
     const list = this.#servers.get(host) ?? []
     this.#servers.set(host, list)
@@ -72,7 +72,7 @@ export class MetadataWindow {
     return (this.#servers.get(host)?.length ?? 0) > 0
   }
 
-  /** undefined where the newest sample of a server had no counts. */
+  /** undefined if the newest sample of a server had no counts. */
   of(host: string): ServerCounts | undefined {
     const list = this.#servers.get(host) ?? []
     if (list.length === 0) return undefined

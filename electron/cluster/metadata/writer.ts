@@ -1,9 +1,9 @@
 /**
- * Brings the rules of metadata servers to what is wanted, as the loop of data RPCs does: under a timer on the server that
- * covers them, on record before they are sent, read back and compared.
+ * Applies the wanted rules of metadata servers, as the loop of data RPCs does: under a timer on the server that covers
+ * them, recorded before they are sent, read back and compared.
  *
- * A rate is one sum over servers and services, so what is lowered anywhere is lowered and read back before anything is
- * raised or started anywhere: a failure on the way leaves less than the limit, never more.
+ * A rate is one sum over servers and services, so everything that is lowered is lowered and read back before anything
+ * is raised or started: a failure on the way leaves less than the limit, never more.
  */
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { InvariantError, type Failure } from '#core/base/result.ts'
@@ -21,14 +21,14 @@ import type { ClusterSource, NodeConnection } from '../../base/connection.ts'
 import { endsWithin } from '../../base/deadline.ts'
 import type { PlanOutcome } from '../control/control-loop.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
-import { UnderWay } from '../control/under-way.ts'
+import { PendingWork } from '../control/pending-work.ts'
 
 export interface ServiceState {
   readonly rules: readonly RuleLine[]
   readonly rulesText: string
 }
 
-/** One server as it was read, and after its rules were written. */
+/** One server as read, and after its rules were written. */
 export interface WrittenServer {
   readonly node: NodeConnection
   readonly services: Record<MdsService, ServiceState>
@@ -36,10 +36,10 @@ export interface WrittenServer {
 
 export type DesiredServices = Readonly<Record<MdsService, readonly DesiredRule[]>>
 
-/** Pause before a failed plan is tried again. */
+/** Pause before a failed plan is retried. */
 const RETRY_NS = { least: NS_PER_S, most: 30 * NS_PER_S } as const
 
-/** Rules are covered by service and name: two services of a server may have rules of one name. */
+/** Key by service and name: two services of a server may have rules of one name. */
 const keyOf = (service: MdsService, name: string): string => `${service}/${name}`
 function stopOf(key: string): TimerStop {
   const at = key.indexOf('/')
@@ -52,7 +52,7 @@ const ours = (rules: readonly RuleLine[]): RuleLine[] =>
 const conditionsOf = ({ conditions }: RuleLine): string =>
   conditions.startsWith('{') ? `jobid=${conditions}` : conditions
 
-/** The part of a plan that only lowers: rules that are wanted with less than they have. */
+/** Part of a plan that only lowers rates of wanted rules. */
 function lowering(host: string, present: readonly RuleLine[], plan: Plan): Plan {
   const kept = ours(present).map((r) => {
     const conditions = conditionsOf(r)
@@ -63,7 +63,7 @@ function lowering(host: string, present: readonly RuleLine[], plan: Plan): Plan 
   return planRules(host, present, kept)
 }
 
-/** Plans that remove our rules but for those that are to stay. */
+/** Plans that remove Sluice's rules except those to be kept. */
 function keeping(
   { node, services }: WrittenServer,
   stays: (service: MdsService, r: RuleLine) => boolean,
@@ -80,11 +80,11 @@ function keeping(
   return { mdt: of('mdt'), mdt_readpage: of('mdt_readpage') }
 }
 
-/** How a writer stands to other writers of the cluster. */
+/** Options that concern other writers of the cluster. */
 export interface WriterOptions extends Pick<LeaseOptions, 'keeper' | 'may'> {
-  /** Another console took a lease away. */
+  /** Called when another console took a lease. */
   readonly onTaken?: ((why: Failure) => void) | undefined
-  /** Longest wait for the servers in one step of writing, wall ms; one that takes longer is left out of the next steps. */
+  /** Longest wait for the servers in one step of writing, wall ms; a slower one is left out of the next steps. */
   readonly waitMs: () => number
 }
 
@@ -103,7 +103,7 @@ export class MetadataWriter {
   readonly #failures = new Map<string, Failure>()
   readonly #retries = new Map<string, { readonly atNs: number; readonly waitNs: number }>()
 
-  readonly #underWay = new UnderWay()
+  readonly #underWay = new PendingWork()
   readonly #options: WriterOptions
 
   constructor(source: ClusterSource, audit: Audit, session: string, options: WriterOptions) {
@@ -117,12 +117,12 @@ export class MetadataWriter {
     }
   }
 
-  /** Servers on which a command is under way. */
+  /** Servers with a pending command. */
   get busy(): ReadonlySet<string> {
     return this.#underWay.hosts
   }
 
-  /** Resolves when nothing is under way, or after so many ms of wall time; @returns servers on which something still is. */
+  /** Resolves when no command is pending, or after so many ms of wall time; @returns servers that still have one. */
   over(ms: number): Promise<ReadonlySet<string>> {
     return this.#underWay.over(ms)
   }
@@ -139,18 +139,18 @@ export class MetadataWriter {
     return this.#leases.get(host)
   }
 
-  /** Whether rules or a timer of this session may be on a server. */
+  /** True while rules or a timer of this session may be on a server. */
   isWritten(host: string): boolean {
     return this.#written.has(host) || this.#leases.get(host)?.isOpen === true
   }
 
-  /** For a new mode: what failed under the old one says nothing any more. */
+  /** For a new mode: failures of the old one no longer apply. */
   forgetFailures(): void {
     this.#failures.clear()
     this.#retries.clear()
   }
 
-  /** The literal commands that would bring a server to what is wanted. */
+  /** Literal commands that would apply the wanted rules of a server. */
   static commandsOf(server: WrittenServer, desired: DesiredServices): string[] {
     return MDS_SERVICES.flatMap((s) =>
       planRules(server.node.host, server.services[s].rules, desired[s]).commands.map((c) =>
@@ -159,7 +159,7 @@ export class MetadataWriter {
     )
   }
 
-  /** What would be sent, and why it is not. */
+  /** Shows the plan, with the reason why it is not sent. */
   show(server: WrittenServer, desired: DesiredServices, detail: string): void {
     const { host } = server.node
     const atMs = this.#nowMs()
@@ -170,7 +170,7 @@ export class MetadataWriter {
     }
   }
 
-  /** Enforce: all servers that answered together. */
+  /** Enforce: writes to all servers that answered, together. */
   async keep(
     servers: readonly { readonly server: WrittenServer; readonly desired: DesiredServices }[],
     nowNs: number,
@@ -183,7 +183,7 @@ export class MetadataWriter {
       const plan = (s: MdsService): Plan => planRules(host, server.services[s].rules, desired[s])
       planned.push({ server, plans: { mdt: plan('mdt'), mdt_readpage: plan('mdt_readpage') } })
     }
-    // A server that is still being written to may have more than it is to have.
+    // A server that is still being written to may exceed its share.
     const isFree = this.#underWay.hosts.size === 0
     const covered = await this.#onEach(planned, (work) =>
       this.#guard(work.server.node.host, () => this.#cover(work, nowNs)),
@@ -194,7 +194,7 @@ export class MetadataWriter {
       for (const work of works) await this.#settle(work, nowNs, true)
       return
     }
-    // Two steps only where something is lowered and something else is raised.
+    // Two steps only if something is lowered and something else is raised.
     const lowered = await this.#onEach(works, (work) => this.#apply(work, lowering))
     const isLow = isFree && works.every((w) => lowered.get(w) === true)
     await this.#onEach(
@@ -207,7 +207,7 @@ export class MetadataWriter {
     )
   }
 
-  /** Does something on each server, beside each other. @returns what came of it where it ended in time. */
+  /** Runs an action on each server in parallel. @returns results of those that ended in time. */
   async #onEach(works: readonly Work[], act: (work: Work) => Promise<boolean>): Promise<ReadonlyMap<Work, boolean>> {
     const ended = new Map<Work, boolean>()
     const all = works.map(async (work) => {
@@ -220,9 +220,9 @@ export class MetadataWriter {
   }
 
   /**
-   * Removes our rules, also those that an earlier start of Sluice left behind.
+   * Removes Sluice's rules, also those left behind by an earlier start of Sluice.
    *
-   * @returns  whether none is left.
+   * @returns  true if none is left.
    */
   async withdraw(server: WrittenServer): Promise<boolean> {
     if (this.#underWay.has(server.node.host)) return false
@@ -234,7 +234,7 @@ export class MetadataWriter {
   async #withdraw(server: WrittenServer): Promise<boolean> {
     const { host } = server.node
     const isAny = MDS_SERVICES.some((s) => ours(server.services[s].rules).length > 0)
-    // Rules under the lease of another console are its own, although their names are the same.
+    // Rules under the lease of another console belong to it, although their names are the same.
     const others = (isAny ? await this.#leases.get(host)?.takenOver() : undefined) ?? []
     const isOthers = (service: MdsService, r: RuleLine): boolean =>
       others.some((o) => o.parameter === SERVICES[service].rules && o.name === r.name)
@@ -252,7 +252,7 @@ export class MetadataWriter {
     return true
   }
 
-  /** A timer stands for every rule that is there or about to be; false where none could be made. */
+  /** Ensures a timer for every rule that exists or is about to; false if none could be made. */
   async #cover({ server, plans }: Work, nowNs: number): Promise<boolean> {
     const { host } = server.node
     const there = MDS_SERVICES.flatMap((s) => ours(server.services[s].rules).map((r) => keyOf(s, r.name)))
@@ -268,13 +268,13 @@ export class MetadataWriter {
     return false
   }
 
-  /** Whoever took the lease keeps the rules, and removes them. */
+  /** The console that took the lease now manages the rules, and removes them. */
   #left(host: string, why: Failure): void {
     this.#written.delete(host)
     this.#options.onTaken?.(why)
   }
 
-  /** Applies a part of the plans of one server; false when the read-back is not what it must be. */
+  /** Applies a part of the plans of one server; false if the read-back differs. */
   async #apply(
     { server, plans }: Work,
     part: (host: string, present: readonly RuleLine[], plan: Plan) => Plan,
@@ -283,7 +283,7 @@ export class MetadataWriter {
     let isDone = true
     for (const service of MDS_SERVICES) {
       const plan = part(node.host, services[service].rules, plans[service])
-      // The whole plan was made before the first part of it was applied.
+      // The whole plan was made before its first part was applied.
       const left = planRules(node.host, services[service].rules, [...plan.expected.values()])
       if (left.commands.length === 0) continue
       const atMs = this.#nowMs()
@@ -309,7 +309,7 @@ export class MetadataWriter {
     return isDone
   }
 
-  /** A plan that did not come true is not sent again every cycle: the pause doubles up to half a minute. */
+  /** A plan whose read-back failed is not sent again every cycle: the pause doubles up to half a minute. */
   async #settle({ server, plans }: Work, nowNs: number, isDone: boolean): Promise<void> {
     const { host } = server.node
     if (isDone) {
@@ -329,14 +329,14 @@ export class MetadataWriter {
     this.#retries.set(host, { atNs: nowNs + waitNs, waitNs })
     this.#failures.set(host, {
       code: 'RULES_NOT_APPLIED',
-      what: `The metadata rules on ${host} are not what the controller wants`,
+      what: `The metadata rules on ${host} differ from those of the controller`,
       why: failed.detail,
-      unaffected: 'Nothing was raised on other servers meanwhile; sampling goes on.',
-      next: `It is tried again every ${waitNs / NS_PER_S} s. If it stays, check the TBF type of the service.`,
+      unaffected: 'No rate was raised on other servers meanwhile; sampling continues.',
+      next: `It is retried every ${waitNs / NS_PER_S} s. If it persists, check the TBF type of the service.`,
     })
   }
 
-  /** What could not be put on record is not sent. */
+  /** Nothing is sent that cannot be recorded. */
   async #guard(host: string, act: () => Promise<boolean>): Promise<boolean> {
     try {
       return await act()
@@ -344,10 +344,10 @@ export class MetadataWriter {
       if (e instanceof InvariantError) throw e
       this.#failures.set(host, {
         code: 'NOT_ON_RECORD',
-        what: `Metadata rules on ${host} are not kept up`,
-        why: `what would be sent could not be put on record: ${e instanceof Error ? e.message : String(e)}`,
-        unaffected: 'Sampling goes on. Rules that are there are removed by their timer within a minute.',
-        next: 'Free space for the history; writing starts again by itself.',
+        what: `Metadata rules on ${host} are not updated`,
+        why: `the commands could not be recorded: ${e instanceof Error ? e.message : String(e)}`,
+        unaffected: 'Sampling continues. Active rules are removed by their timer within a minute.',
+        next: 'Free space for the history; writing resumes automatically.',
       })
       return false
     }

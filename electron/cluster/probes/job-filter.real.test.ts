@@ -15,12 +15,12 @@ const DIALECT = profile('dev').text.jobStats
 const TARGETS = ['t-OST0000', 't-OST0001'] as const
 const paramOf = (target: string): string => `obdfilter.${target}.job_stats`
 
-/** Every awk that is installed: they are to agree. */
+/** All installed awks, which must agree. */
 const AWKS = ['awk', 'mawk', 'gawk', 'busybox awk', 'original-awk'].filter(
   (awk) => spawnSync('sh', ['-c', `${awk} 'BEGIN{exit 0}'`]).status === 0,
 )
 
-/** What a server's shell makes of the pipe behind lctl. */
+/** Runs the pipe behind lctl in a server's shell. */
 function cut(text: string, after: Mark, awk = 'awk'): string {
   const line = filterTail(after).replace('LC_ALL=C awk', `LC_ALL=C ${awk}`)
   const ran = spawnSync('sh', ['-c', line], { input: Buffer.from(text, 'latin1') })
@@ -34,7 +34,7 @@ interface Entry {
   samples: number
 }
 
-/** A server's tables: its clock moves with every update, and entries stand in the order in which they were made. */
+/** Tables of a server: its clock advances with every update, and entries are in the order of their creation. */
 class Server {
   readonly tables = TARGETS.map(() => new Map<string, Entry>())
   readonly gone = new Set<number>()
@@ -55,16 +55,17 @@ class Server {
     } else table?.set(id, { start: now, at: now, samples })
   }
 
-  /** As the server's own clean-up does: what was idle for longest. */
+  /** Removes the entries that were idle for longest, as the server's own clean-up does. */
   expire(target: number, n: number): void {
     const table = this.tables[target]
     const oldest = [...(table ?? [])].sort(([, a], [, b]) => a.at - b.at).slice(0, n)
     for (const [id] of oldest) table?.delete(id)
   }
 
-  /** @param meanwhile  what happens when so many entries are printed. */
+  /** @param meanwhile  called when so many entries are printed. */
   print(at: number, meanwhile: () => void): string {
-    let [out, printed] = ['', 0]
+    let out = ''
+    let printed = 0
     const time = (ns: number): string => {
       const all = 1_700_000_000_000_000_000n + BigInt(ns)
       return `${all / 1_000_000_000n}.${String(all % 1_000_000_000n).padStart(9, '0')}`
@@ -233,14 +234,14 @@ describe('job_stats cut down on the server', () => {
     const a = ready()
     expect(a.tables.takeCut(new Map())).toBe(false)
     for (let i = 0; i < 2; i++) a.tables.takeCut(new Map())
-    expect(a.tables.whyWhole).toBe('awk did not answer; tried again in 60 s')
+    expect(a.tables.whyWhole).toBe('awk timed out; retried in 60 s')
     a.tables.take(splitParams(fill(a.server)), 3 * NS_PER_S, 1)
     expect(a.tables.mark(4 * NS_PER_S)).toBeUndefined()
 
     const b = ready()
     const answer = cut(fill(b.server), b.mark)
     for (let n = 0; n < answer.length; n += 97) {
-      // Without the last sum nothing is taken; once all of them are there, nothing is lacking.
+      // Without the last sum nothing is accepted; once all of them are there, nothing is missing.
       const isWhole = answer.slice(0, n).includes('t-OST0001.job_stats.sum=')
       if (!isWhole) expect(ready().tables.takeCut(splitParams(answer.slice(0, n)))).toBe(false)
     }

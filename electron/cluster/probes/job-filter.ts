@@ -1,23 +1,24 @@
 /**
- * job_stats cut down on the server: only entries that moved, and a sum that tells whether nothing else did.
+ * Filters job_stats on the server: only entries that changed, and a sum that shows whether any other entry did.
  *
- * A table of 10,000 jobs is megabytes, of which most stand still from one reading to the next. A fixed awk program behind
- * `lctl get_param` keeps entries whose `snapshot_time` lies after a mark, and everything that is no entry; of every table it prints
- * how many entries there were and the sums of the seconds and of the nanoseconds of their times. The reader (job-table.ts) puts the
- * entries into what it knows and compares the sums. Entries without a time in ns (releases before 2.15) are always printed.
+ * A table of 10,000 jobs is megabytes, most of which do not change between two readings. A fixed awk program behind
+ * `lctl get_param` keeps entries whose `snapshot_time` is later than a mark, and everything that is not an entry; for
+ * every table it prints the number of entries and the sums of the seconds and of the nanoseconds of their times. The
+ * reader (job-table.ts) merges the entries into its state and compares the sums. Entries without a time in ns (releases
+ * before 2.15) are always printed.
  */
 import { getParamCommand } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 
-/** A time of the server's clock, as entries print it. */
+/** Time of the server's clock, as entries print it. */
 export interface Mark {
   readonly s: number
   readonly ns: number
 }
 
 /**
- * POSIX awk: mawk, gawk and busybox alike. `b` is the entry at hand, `k` whether it is kept, `p` the table at hand.
- * No single quote: it is one quoted word.
+ * POSIX awk: mawk, gawk and busybox alike. `b` is the current entry, `k` whether it is kept, `p` the current table. No
+ * single quote: it is one quoted word.
  */
 const SCRIPT = [
   'function e(){if(b!=""){if(k){print b;q++}b=""}}',
@@ -29,20 +30,20 @@ const SCRIPT = [
   'END{f()}',
 ].join('')
 
-/** The command that reads parameters, with what `filterTail` adds. */
+/** Command that reads parameters, followed by `filterTail`. */
 export const filteredCommand = (names: readonly string[], after: Mark): string =>
   `${getParamCommand(...names)} | ${filterTail(after)}`
 
 const isMark = ({ s, ns }: Mark): boolean =>
   Number.isInteger(s) && s >= 0 && s < 1e12 && Number.isInteger(ns) && ns >= 0 && ns < 1e9
 
-/** @throws RangeError for a mark that is no time. */
+/** @throws RangeError for an invalid mark. */
 export function filterTail(after: Mark): string {
   if (!isMark(after)) throw new RangeError('no time of a clock')
   return `LC_ALL=C awk -v s=${after.s} -v n=${after.ns} '${SCRIPT}'`
 }
 
-/** Takes a filtered command apart; undefined for a line that `filteredCommand` does not make. */
+/** Parses a filtered command; undefined for a line that `filteredCommand` does not make. */
 export function readFiltered(line: string): { readonly reading: string; readonly after: Mark } | undefined {
   const at = line.indexOf(' | ')
   const m = /^ \| LC_ALL=C awk -v s=(\d{1,12}) -v n=(\d{1,9}) /.exec(at < 0 ? '' : line.slice(at))
@@ -53,7 +54,7 @@ export function readFiltered(line: string): { readonly reading: string; readonly
     : undefined
 }
 
-/** What the program says of one table. */
+/** Sums of one table as printed by the program. */
 export interface FilterSum {
   readonly entries: number
   readonly printed: number
@@ -63,7 +64,7 @@ export interface FilterSum {
   readonly odd: number
 }
 
-/** Name of the value that a table's sum is printed as. */
+/** Name of the value under which a table's sum is printed. */
 export const sumNameOf = (param: string): string => `${param}.sum`
 
 export function parseFilterSum(text: ByteText | undefined): FilterSum | undefined {

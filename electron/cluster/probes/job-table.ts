@@ -1,9 +1,10 @@
 /**
- * One target's job_stats as it stands, kept up by whole readings and by those that a server cut down (job-filter.ts).
+ * Current job_stats of one target, maintained from whole readings and from those filtered by the server
+ * (job-filter.ts).
  *
- * A cut-down reading is taken only when what is known afterwards has as many entries, and the same sums of their times, as the server
- * counted. Entries that are gone are those that were idle for longest, as servers clean up; anything else that goes (a job cleared by
- * hand, a clock set back, a text cut off) does not add up and is read whole.
+ * A filtered reading is accepted only if the resulting state has as many entries, and the same sums of their times, as
+ * the server counted. Removed entries are those that were idle for longest, as servers clean up; any other removal (a
+ * job cleared manually, a clock set back, a truncated text) does not add up and causes a whole reading.
  */
 import { parseJobStats } from '#core/lustre/job-stats.ts'
 import type { JobEntry } from '#core/lustre/job-entry.ts'
@@ -15,16 +16,18 @@ interface Row {
   readonly entry: JobEntry
   readonly s: number
   readonly ns: number
-  /** The entry as printed, in two: its last counters have mostly never moved, and many entries share one text of those. */
+  /**
+   * Entry as printed, in two parts: most of its last counters have never changed, and many entries share their text.
+   */
   readonly text: ByteText
   readonly idle: ByteText
 }
 
 const IDLE = /  \w+: +\{ samples: +0,/y
-/** Texts of counters that never moved: one for each set of operations that jobs use. */
+/** Maximum texts of unused counters: one for each set of operations that jobs use. */
 const IDLE_TEXTS = 64
 
-/** Where the counters begin that an entry ends with and that have never moved. */
+/** Position from which all counters of an entry are unused. */
 function idleFrom(text: ByteText): number {
   for (let from = text.length; ;) {
     const line = text.lastIndexOf('\n', from - 2) + 1
@@ -43,22 +46,22 @@ const isLater = (a: Mark, b: Mark): boolean => a.s > b.s || (a.s === b.s && a.ns
 const order = (a: Mark, b: Mark): number => a.s - b.s || a.ns - b.ns
 
 export class JobTable {
-  /** In the order of the server; undefined: what is known does not do for a cut-down reading. */
+  /** In the order of the server; undefined: the state is not sufficient for a filtered reading. */
   #rows: Map<string, Row> | undefined
-  /** Newest times that moved in the reading before the last one, and in the last one. */
+  /** Newest changed times of the last two readings. */
   #before: Mark | undefined
   #last: Mark | undefined
   readonly #idle = new Map<ByteText, ByteText>()
 
   /**
-   * What the next reading may leave out: entries not touched since then. The reading before the last one had ended by the
-   * time it names, so nothing that moved while the last one was printed is missed.
+   * Mark for the next reading, which may omit entries not changed since. The reading before the last one had ended by
+   * this time, so no change during the last one is missed.
    */
   get mark(): Mark | undefined {
     return this.#rows && this.#before
   }
 
-  /** Entries known. */
+  /** Number of known entries. */
   get size(): number {
     return this.#rows?.size ?? -1
   }
@@ -74,7 +77,7 @@ export class JobTable {
     this.#before = this.#last = undefined
   }
 
-  /** Takes a whole reading. */
+  /** Applies a whole reading. */
   whole(entries: readonly JobEntry[], text: ByteText): void {
     const known = this.#rows
     const rows = new Map<string, Row>()
@@ -83,7 +86,7 @@ export class JobTable {
       const old = known?.get(entry.jobId)
       const isSame = old?.entry.counters === entry.counters && old.entry.snapshotTime === entry.snapshotTime
       const row = isSame ? old : this.#row(entry, text.slice(...entry.span))
-      // Ids that print alike, and times in whole seconds: entries cannot be told apart by what is printed.
+      // Equal ids, or times in whole seconds: entries cannot be distinguished by their text.
       if (!row || rows.has(entry.jobId)) return this.forget()
       rows.set(entry.jobId, row)
       if (!isSame && (!moved || isLater(row, moved))) moved = row
@@ -93,9 +96,9 @@ export class JobTable {
   }
 
   /**
-   * Takes a cut-down reading.
+   * Applies a filtered reading.
    *
-   * @returns  all entries as they stand; undefined when it does not add up: then nothing of it was taken.
+   * @returns  all current entries; undefined if the sums do not match: then nothing was applied.
    */
   part(
     text: ByteText,
@@ -114,7 +117,7 @@ export class JobTable {
       if (old && isPrinted(old, printed)) continue
       const row = this.#row(entry, printed)
       if (!row) return undefined
-      // Made anew, it stands at the end.
+      // A recreated entry is at the end.
       if (old && old.entry.startTime !== entry.startTime) rows.delete(entry.jobId)
       rows.set(entry.jobId, row)
       if (!moved || isLater(row, moved)) moved = row
@@ -125,7 +128,8 @@ export class JobTable {
       const oldest = [...rows].sort(([, a], [, b]) => order(a, b)).slice(0, gone)
       for (const [id] of oldest) rows.delete(id)
     }
-    let [s, ns] = [0, 0]
+    let s = 0
+    let ns = 0
     for (const r of rows.values()) {
       s += r.s
       ns += r.ns

@@ -1,4 +1,4 @@
-/** What is read of a cluster, one kind at a time: how often, and what a view may say of it. */
+/** Kinds of readings of a cluster: interval, cost, and text for the views. */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClusterSource } from '../../base/connection.ts'
@@ -6,7 +6,7 @@ import type { ClusterSource } from '../../base/connection.ts'
 export interface Probe {
   readonly id: ProbeId
   readonly label: string
-  /** Between two readings of one server; 0 = every sample. */
+  /** Interval between two readings of one server; 0 = every sample. */
   readonly everyS: { readonly LIVE: number; readonly EMULATED: number }
 }
 
@@ -20,7 +20,7 @@ export const PROBES: readonly Probe[] = [
   { id: 'batch', label: 'batch queue', everyS: { LIVE: 15, EMULATED: 2 } },
 ]
 
-/** What one probe costs all servers together, over the last ten seconds of wall time. */
+/** Cost of one probe on all servers together, over the last ten seconds of wall time. */
 export interface ProbeStatus {
   readonly id: ProbeId
   readonly label: string
@@ -28,13 +28,13 @@ export interface ProbeStatus {
   readonly bytesPerSec: number
   /** From sending the command to its last byte, ms per second. */
   readonly serverMsPerSec: number
-  /** CPU time of the commands on the servers, ms per second; null where it was not measured. */
+  /** CPU time of the commands on the servers, ms per second; null if not measured. */
   readonly serverCpuMsPerSec: number | null
   readonly everyS: number
-  /** Why it is slower than asked for, or what it lacks; empty as a rule. */
+  /** Reason for slowing down, or a limitation; usually empty. */
   readonly note: string
 }
 
-/** Seconds between two readings of one server when nothing slows the probe down. */
+/** Interval of one server without slow-down, s. */
 export const usualS = ({ everyS }: Probe, source: Pick<ClusterSource, 'kind' | 'periodNs'>): number =>
   Math.max(everyS[source.kind], source.periodNs / NS_PER_S)

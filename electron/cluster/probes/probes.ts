@@ -1,19 +1,19 @@
-/** The probes of one cluster as the rest of the console knows them: how each server is read, and what is on. */
+/** Probes of one cluster: access to each server's readings, and the switches of the probes. */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
-import { ProbeBoard } from './board.ts'
+import { ProbeScheduler } from './probe-scheduler.ts'
 import { ServerProbe } from './server-probe.ts'
 
 export interface ProbeOptions {
   /** Probes that are off from the start. */
   readonly off?: readonly ProbeId[] | undefined
-  /** Bytes/s above which probes slow down; 100 KB/s a server without. */
+  /** Budget above which probes slow down, bytes/s; 100 KB/s per server by default. */
   readonly budgetBytesPerSec?: number | undefined
 }
 
 export class Probes {
-  readonly board: ProbeBoard
+  readonly board: ProbeScheduler
   readonly #source: ClusterSource
   readonly #isEnforcing: () => boolean
   readonly #servers = new Map<NodeConnection, ServerProbe>()
@@ -22,10 +22,10 @@ export class Probes {
     this.#source = source
     this.#isEnforcing = isEnforcing
     const isHeld = (id: ProbeId): boolean => (id === 'job_stats' || id === 'rules') && isEnforcing()
-    this.board = new ProbeBoard(source, { ...options, isHeld })
+    this.board = new ProbeScheduler(source, { ...options, isHeld })
   }
 
-  /** The one way in which a server is read. */
+  /** The only way to read a server. */
   of(node: NodeConnection): ServerProbe {
     let probe = this.#servers.get(node)
     if (!probe) this.#servers.set(node, (probe = new ServerProbe(node, this.board, this.#source, this.#servers.size)))
@@ -36,7 +36,7 @@ export class Probes {
     return this.of(node).read(id, command)
   }
 
-  /** Fails for a probe that is not there, and for one that enforcement lives on. */
+  /** Fails for an unknown probe, and for one that enforcement needs. */
   set(id: ProbeId, on: boolean): Result<undefined> {
     if (!this.board.has(id)) {
       return fail({
@@ -49,7 +49,7 @@ export class Probes {
       return fail({
         code: 'PROBE_NEEDED',
         what: `The probe ${id} stays on`,
-        why: 'rules are enforced: what is written must be judged and read back',
+        why: 'rules are enforced and must be judged and read back',
         next: 'Leave enforce mode first.',
       })
     }
@@ -57,7 +57,7 @@ export class Probes {
     return ok(undefined)
   }
 
-  /** What is missing because a probe is off. */
+  /** Data missing because a probe is off. */
   get failures(): Failure[] {
     const { board } = this
     if (!board.has('job_stats') || board.isOn('job_stats')) return []

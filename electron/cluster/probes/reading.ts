@@ -1,4 +1,4 @@
-/** What one reading of a server says: one text a role, which for most servers is one. */
+/** Result of one reading of a server: one per role, which for most servers is one. */
 import type { JobDelta } from '#core/lustre/job-deltas.ts'
 import type { JobEntry } from '#core/lustre/job-stats.ts'
 import type { PolicyStatus } from '#core/lustre/nrs-policies.ts'
@@ -8,7 +8,7 @@ import type { LustreVersion } from '#core/lustre/version.ts'
 import type { Service } from '../../base/service.ts'
 import type { ServiceWait } from './service-wait.ts'
 
-/** A value as a server printed it, and when. */
+/** Value printed by a server, and its time. */
 export interface ReadText {
   /** On the source's clock, ns. */
   readonly atNs: number
@@ -18,59 +18,65 @@ export interface ReadText {
 export interface TargetReading {
   readonly target: string
   readonly entries: readonly JobEntry[]
-  /** The text of an entry as the server printed it. */
+  /** Text of an entry as printed by the server. */
   readonly rawOf: (entry: JobEntry) => ByteText
   /**
-   * Since the reading before, however long ago that was; undefined on the first, and where job_stats was not read.
+   * Changes since the previous reading, however long ago that was; undefined on the first, and if job_stats was not
+   * read.
    */
   readonly deltas: readonly JobDelta[] | undefined
-  /** Times this, `deltas` are what was done in one sampling period: the period over the time between the two readings. */
+  /** Factor that scales `deltas` to one sampling period: the period over the time between the two readings. */
   readonly scale: number
 }
 
-/** What schedules one service, and its rules. */
+/** Policies and rules of one service. */
 export interface ServiceReading {
   readonly service: Service
   readonly policies: readonly PolicyStatus[]
   readonly rules: readonly RuleLine[]
-  /** The value of nrs_tbf_rule as answered; empty when TBF does not run. */
+  /** Value of nrs_tbf_rule as answered; empty if TBF does not run. */
   readonly rulesText: string
-  /** false: rules are not read at all, their probe is off. */
+  /** false: rules are not read because their probe is off. */
   readonly isRead: boolean
-  /** How long requests waited, over the time between two readings of its statistics; undefined where that is not known. */
+  /** Wait of requests between two readings of the statistics; undefined if unknown. */
   readonly wait: ServiceWait | undefined
 }
 
-/** A server in one of its roles. What is of the server as a whole, its name, release and cost, is the same in each. */
+/**
+ * A server in one of its roles. Properties of the server as a whole, its name, release and cost, are the same in each.
+ */
 export interface NodeReading extends ServiceReading {
   readonly host: string
   /** The other services of the role. */
   readonly others: readonly ServiceReading[]
-  /** As the server named it on the first reading after it began to answer; undefined where it could not be read. */
+  /** Release at the first reading after the server began to answer; undefined if it could not be read. */
   readonly version: LustreVersion | undefined
-  /** Of the role: none where they are all unmounted. */
+  /** Targets of the role: none if they are all unmounted. */
   readonly targets: readonly TargetReading[]
-  /** Lines that no parser could read. */
+  /** Number of lines that could not be parsed. */
   readonly skipped: number
   readonly bytes: number
   /** Time from sending the command to its last byte, ms. */
   readonly tookMs: number
-  /** CPU time of that on the server, ms; undefined where this reading was not looked at, null where the server does not tell. */
+  /**
+   * CPU time of the command on the server, ms; undefined if this reading was not measured, null if the server does not
+   * report it.
+   */
   readonly cpuMs: number | null | undefined
-  /** Sampling period that `scale` of its targets is of, ns. */
+  /** Sampling period that `scale` of its targets refers to, ns. */
   readonly periodNs: number
-  /** Time of reading what it answered, ms. */
+  /** Time of parsing the answer, ms. */
   readonly parseMs: number
-  /** When it was read, on the source's clock, ns. */
+  /** Time of the reading on the source's clock, ns. */
   readonly atNs: number
-  /** The newest value of each parameter that was read: the very texts, which the entries of its targets refer to as well. */
+  /** Newest value of each parameter that was read: the same texts that the entries of its targets refer to. */
   readonly texts: ReadonlyMap<string, ReadText>
 }
 
-/** What was read of one service in a role; undefined where the role does not have it. */
+/** Reading of one service in a role; undefined if the role does not have it. */
 export const serviceReading = (reading: NodeReading, service: Service): ServiceReading | undefined =>
   [reading, ...reading.others].find((r) => r.service === service)
 
 export type Reading =
-  /** One a role, in the order of `SERVICES`. */
+  /** One per role, in the order of `SERVICES`. */
   { readonly ok: true; readonly readings: readonly NodeReading[] } | { readonly ok: false; readonly reason: string }

@@ -1,41 +1,53 @@
 /**
- * Runs the readings of one server and tells what they cost: one after another on a live server, each timed from sending it to its
- * last byte, and now and then between two looks at the CPU time of the shell there.
+ * Runs the readings of one server and measures their cost: one after another on a live server, each timed from sending
+ * it to its last byte, and occasionally with the CPU time of the shell before and after.
  */
 import type { ProbeId } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
 import type { ClusterSource, ExecResult, NodeConnection } from '../../base/connection.ts'
-import type { ProbeBoard } from './board.ts'
-import { ServerQueue } from './server-queue.ts'
+import type { ProbeScheduler } from './probe-scheduler.ts'
 import { parseShellCpu, READ_SHELL_CPU, type ShellCpu } from './shell-cpu.ts'
 
-/** Every so many runs of a probe its CPU time is looked at. */
+/**
+ * Runs the readings of one server one after another: two at once would double the load and distort each other's times.
+ */
+class ServerQueue {
+  #turn: Promise<unknown> = Promise.resolve()
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => undefined)
+    return mine
+  }
+}
+
+/** Runs of a probe between two measurements of its CPU time. */
 const CPU_EVERY = 20
-/** Runs from a look at the parts to one at the whole. */
+/** Runs from a measurement of the parts to one of the whole. */
 const WHOLE_AFTER = 2
-/** Looks in a row without a figure, after which there are no more. */
+/** Consecutive measurements without a result, after which there are no more. */
 const CPU_TRIES = 3
 
 export interface Timed {
   readonly result: ExecResult
   /** From sending the command to its last byte, ms of wall time. */
   readonly tookMs: number
-  /** CPU time on the server, ms; undefined where it was not looked at, or is not known. */
+  /** CPU time on the server, ms; undefined if not measured, or unknown. */
   readonly cpuMs: number | undefined
 }
 
 export class ServerProbe {
   readonly node: NodeConnection
-  readonly #board: ProbeBoard
-  /** undefined: the server stands still while it is read, so readings cannot meet. */
+  readonly #board: ProbeScheduler
+  /** undefined: the server is paused while it is read, so readings cannot overlap. */
   readonly #queue: ServerQueue | undefined
   readonly #runs = new Map<string, number>()
   #cpuFailures = 0
   readonly #measuresCpu: boolean
   readonly #phase: number
 
-  /** @param index  of the server among all: they are not looked at closely all at once. */
-  constructor(node: NodeConnection, board: ProbeBoard, source: Pick<ClusterSource, 'kind'>, index: number) {
+  /** @param index  index of the server among all, which staggers the measurements. */
+  constructor(node: NodeConnection, board: ProbeScheduler, source: Pick<ClusterSource, 'kind'>, index: number) {
     this.#phase = index % CPU_EVERY
     this.node = node
     this.#board = board
@@ -43,14 +55,14 @@ export class ServerProbe {
     this.#measuresCpu = source.kind === 'LIVE'
   }
 
-  /** Whether the server tells its CPU time, as far as is known. */
+  /** True if the server reports CPU time, as far as known. */
   get tellsCpu(): boolean {
     return this.#measuresCpu && this.#cpuFailures < CPU_TRIES
   }
 
   /**
-   * Whether the cost of this run of a kind of reading is looked at closely: every twentieth run part by part, and another one as a
-   * whole, because parts that are read by themselves cost more together.
+   * Kind of cost measurement due for this run: every twentieth run is measured part by part, and another one as a
+   * whole, because parts that are read separately cost more in total.
    */
   lookAt(kind: string): 'parts' | 'whole' | undefined {
     const n = this.#runs.get(kind) ?? 0
@@ -60,12 +72,12 @@ export class ServerProbe {
     return n % CPU_EVERY === (this.#phase + WHOLE_AFTER) % CPU_EVERY ? 'whole' : undefined
   }
 
-  /** Several commands that nothing comes between. */
+  /** Runs several commands without others in between. */
   together<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue ? this.#queue.run(work) : work()
   }
 
-  /** One command, within `together`. Failures: those of the node. */
+  /** Runs one command, within `together`. Failures: those of the node. */
   async exec(command: string, isCloseLook: boolean): Promise<Result<Timed>> {
     const looks = isCloseLook && this.#cpuFailures < CPU_TRIES
     const before = looks ? await this.#cpu() : undefined
@@ -79,7 +91,7 @@ export class ServerProbe {
     return ok({ result: ran.value, tookMs, cpuMs })
   }
 
-  /** One command of one probe, in its turn, with its cost put down. Failures: those of the node. */
+  /** Runs one command of one probe in queue order, and records its cost. Failures: those of the node. */
   async read(id: ProbeId, command: string): Promise<Result<ExecResult>> {
     return this.together(async () => {
       const timed = await this.exec(command, this.lookAt(id) === 'parts')
@@ -92,7 +104,7 @@ export class ServerProbe {
   }
 
   async #cpu(): Promise<ShellCpu | undefined> {
-    // The reading itself tells whether the server answers; a look at its cost has no say in it.
+    // Only the reading itself decides whether the server answers, not the measurement of its cost.
     const ran = await this.node.exec(READ_SHELL_CPU)
     return ran.ok && ran.value.code === 0 ? parseShellCpu(ran.value.stdout) : undefined
   }

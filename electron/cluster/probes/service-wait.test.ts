@@ -12,15 +12,15 @@ const stats = (waits: readonly number[]): string => {
 }
 
 describe('WaitMeter', () => {
-  it('tells what was waited between two readings, and not before', () => {
+  it('measures the wait between two readings, and not before', () => {
     const meter = new WaitMeter()
     expect(meter.take(stats([5000, 9000]))).toBeUndefined()
     const wait = meter.take(stats([5000, 9000, 100, 300]))
     expect(wait?.requests).toBe(2)
     expect(wait?.meanMs).toBeCloseTo(0.2)
-    // Of 100 and 300 the spread is 100.
+    // Of 100 and 300 the standard deviation is 100.
     expect(wait?.p95Ms).toBeCloseTo(0.2 + 0.1645)
-    // Not read this time: it stands.
+    // Not read this time: unchanged.
     expect(meter.take(undefined)).toBe(wait)
   })
 

@@ -1,16 +1,16 @@
 /**
- * How long requests of a service waited before a thread took them up, the wait in TBF included: `req_waittime` of its statistics.
- * job_stats times do not contain it (measured part 2, 8).
+ * Wait of a service's requests before a thread picked them up, including the wait in TBF: `req_waittime` of its
+ * statistics. job_stats times do not include it (measured part 2, 8).
  */
 import { parseStatsTable, type StatsRow } from '#core/lustre/stats-table.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 
-/** Over the time between two readings. */
+/** Wait between two readings. */
 export interface ServiceWait {
   readonly meanMs: number
   /**
-   * Where 95 % of a normal distribution of this mean and spread would lie below: servers print no distribution. undefined where
-   * they print no sum of squares, too.
+   * 95th percentile of a normal distribution of this mean and standard deviation: servers print no distribution.
+   * undefined if they print no sum of squares, either.
    */
   readonly p95Ms: number | undefined
   readonly requests: number
@@ -30,7 +30,7 @@ function waitOf(now: StatsRow, before: StatsRow): ServiceWait | undefined {
   const mean = sum / requests
   const squares =
     now.sumsq === undefined || before.sumsq === undefined ? -1 : Number(BigInt(now.sumsq) - BigInt(before.sumsq))
-  // Sums of squares overflow on the servers: then they shrink, or say less than the mean does.
+  // Sums of squares overflow on the servers: then they shrink, or imply less than the mean does.
   const variance = squares / requests - mean * mean
   const p95Ms =
     squares < 0 || variance < -1e-6 * mean * mean ? undefined : mean + P95 * Math.sqrt(Math.max(0, variance))
@@ -41,7 +41,7 @@ export class WaitMeter {
   #before: StatsRow | undefined
   #wait: ServiceWait | undefined
 
-  /** @param text  the statistics; undefined where they were not read this time: then what was known stands. */
+  /** @param text  the statistics; undefined if they were not read this time: then the last result is kept. */
   take(text: ByteText | undefined): ServiceWait | undefined {
     if (text === undefined) return this.#wait
     const row = parseStatsTable(text).rows.find((r) => r.name === 'req_waittime')

@@ -1,16 +1,16 @@
-/** Puts down what a command cost that several probes may have shared. */
+/** Divides the cost of a command among the probes that share it. */
 import type { ByteText } from '#core/lustre/text.ts'
 import type { ExecResult } from '../../base/connection.ts'
 import { isJobStats } from '../../base/service.ts'
-import type { CostBook } from './cost-book.ts'
+import type { CostStore } from './cost-store.ts'
 
 /** Probes that one command can read. */
 export type PartOfReading = 'job_stats' | 'rules' | 'stats'
 
-/** How much a new figure counts against the older ones. */
+/** Weight of a new figure against the older ones. */
 const FRESH = 0.3
 
-/** What each part takes by itself, ms, of late. */
+/** Recent time of each part by itself, ms. */
 export class Shares {
   readonly #tookMs = new Map<PartOfReading, number>()
 
@@ -27,9 +27,12 @@ export class Shares {
 const partOf = (name: string): PartOfReading =>
   isJobStats(name) ? 'job_stats' : name.endsWith('.stats') ? 'stats' : 'rules'
 
-/** Bytes belong to the parameter they are of; the time of a command is shared as its parts take it by themselves, or by bytes. */
+/**
+ * Bytes are counted per parameter; the time of a command is divided in proportion to the times of its parts by
+ * themselves, or by bytes.
+ */
 export function readCosts(
-  book: CostBook,
+  book: CostStore,
   shares: Shares,
   of: {
     readonly parts: readonly PartOfReading[]

@@ -1,4 +1,4 @@
-/** The targets of one server: their entries from reading to reading, read whole or cut down by the server. */
+/** Targets of one server: their entries from reading to reading, read whole or filtered by the server. */
 import { JobDeltas } from '#core/lustre/job-deltas.ts'
 import type { JobEntry } from '#core/lustre/job-entry.ts'
 import { JobStatsReader } from '#core/lustre/job-stats-reader.ts'
@@ -10,15 +10,15 @@ import type { Service } from '../../base/service.ts'
 import { filteredCommand, parseFilterSum, sumNameOf, type Mark } from './job-filter.ts'
 import { JobTable } from './job-table.ts'
 
-/** A server whose tables come to more than this, bytes, is asked to cut them down. */
+/** Total size of the tables from which a server filters them, bytes. */
 const CUT_FROM = 32_000
-/** A cut-down reading that is longer than this part of a whole one is not worth the server's time. */
+/** A filtered reading longer than this part of a whole one is not worth the server's time. */
 const WORTH = 0.7
-/** Whole readings at least this often, and for this long where cutting down is of no use, s. */
+/** Interval of whole readings, and their duration after filtering was not worthwhile, s. */
 const WHOLE_EVERY_S = 60
-/** How long readings are whole after awk did not answer, s: twice as long each time. */
+/** Duration of whole readings after awk timed out, s: doubles each time. */
 const NO_AWK_S = { least: 60, most: 600 } as const
-/** Cut-down readings in a row that did not add up. */
+/** Consecutive filtered readings that did not add up. */
 const FAILS_MOST = 3
 
 /** A target with the service that its role is named after. */
@@ -39,18 +39,18 @@ export class TargetTables {
   readonly #targets = new Map<string, Target>()
   #wholeBytes = 0
   #wholeNs = -Infinity
-  /** No cut-down reading before. */
+  /** No filtered reading before this time. */
   #pauseNs = -Infinity
   #fails = 0
-  /** Times in a row that awk did not answer. */
+  /** Consecutive timeouts of awk. */
   #withoutAwk = 0
   #why = ''
-  /** What the cut-down answer at hand comes to, by target. */
+  /** Parsed entries of the current filtered answer, by target. */
   #cut: Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }> | undefined
 
   /**
-   * @param services  whose targets these are, one service a role.
-   * @param cutFrom   bytes of a whole reading from which it is cut down.
+   * @param services  services of these targets, one per role.
+   * @param cutFrom   bytes of a whole reading from which it is filtered.
    */
   constructor(services: readonly Service[], mayCut: boolean, cutFrom = CUT_FROM) {
     this.#cutFrom = cutFrom
@@ -58,12 +58,12 @@ export class TargetTables {
     this.#mayCut = mayCut
   }
 
-  /** Why the server does not cut down; empty as long as it does or need not. */
+  /** Reason why the server does not filter; empty while it does or need not. */
   get whyWhole(): string {
     return this.#why
   }
 
-  /** What the next reading may leave out; undefined when it is to be whole. */
+  /** Mark for the next reading; undefined if it is to be whole. */
   mark(atNs: number): Mark | undefined {
     this.#cut = undefined
     if (!this.#mayCut || this.#wholeBytes < this.#cutFrom || atNs < this.#pauseNs) return undefined
@@ -82,7 +82,7 @@ export class TargetTables {
     return filteredCommand(names, mark)
   }
 
-  /** How long readings are whole after what went wrong last. */
+  /** Duration of whole readings after the last failure. */
   get #pauseS(): number {
     if (this.#withoutAwk === 0) return WHOLE_EVERY_S
     return Math.min(NO_AWK_S.most, NO_AWK_S.least * 2 ** (this.#withoutAwk - 1))
@@ -96,10 +96,11 @@ export class TargetTables {
     return undefined
   }
 
-  /** Takes a cut-down answer; false when it does not add up for every table in it: then it is to be read whole. */
+  /** Applies a filtered answer; false if any of its tables does not add up: then it must be read whole. */
   takeCut(values: ReadonlyMap<string, ByteText>): boolean {
     const cut = new Map<string, { readonly entries: readonly JobEntry[]; readonly skipped: number }>()
-    let [tables, bytes] = [0, 0]
+    let tables = 0
+    let bytes = 0
     for (const [name, text] of values) {
       const target = this.#placeOf(name)?.target
       if (target === undefined) continue
@@ -110,7 +111,7 @@ export class TargetTables {
       if (!part) return this.#failed(tables > 0 && sum !== undefined)
       cut.set(target, part)
     }
-    // Without awk nothing comes back at all.
+    // Without awk nothing is returned at all.
     if (tables === 0) return this.#failed(false)
     this.#fails = 0
     this.#withoutAwk = 0
@@ -127,20 +128,21 @@ export class TargetTables {
     this.#fails = 0
     this.#withoutAwk = answered ? 0 : this.#withoutAwk + 1
     const pauseS = this.#pauseS
-    const what = answered ? 'what it cut down did not add up' : 'awk did not answer'
-    this.#why = `${what}; tried again in ${pauseS} s`
+    const what = answered ? 'the filtered job_stats did not add up' : 'awk timed out'
+    this.#why = `${what}; retried in ${pauseS} s`
     this.#pauseNs = Infinity
     return false
   }
 
-  /** What every target did since the reading before. */
+  /** Changes of every target since the previous reading. */
   take(
     values: ReadonlyMap<string, ByteText>,
     atNs: number,
     scale: number,
   ): { readonly targets: readonly ServedTarget[]; readonly skipped: number } {
     const targets: ServedTarget[] = []
-    let [skipped, bytes] = [0, 0]
+    let skipped = 0
+    let bytes = 0
     for (const [name, text] of values) {
       const place = this.#placeOf(name)
       if (!place) continue
@@ -168,7 +170,7 @@ export class TargetTables {
       if (this.#pauseNs === Infinity) this.#pauseNs = atNs + this.#pauseS * NS_PER_S
     }
     this.#cut = undefined
-    // A target that is gone (unmounted, failed over) begins anew when it returns.
+    // A target that is gone (unmounted, failed over) starts with a new base when it returns.
     const here = new Set(targets.map((t) => t.target))
     for (const [target, t] of this.#targets) {
       if (here.has(target)) continue

@@ -1,19 +1,20 @@
 /**
- * Reads the servers of a cluster side by side, and knows who answers: the newest reading, the targets, and since when one is silent.
+ * Reads the servers of a cluster concurrently, and tracks their availability: the newest reading, the targets, and the
+ * time since which one is silent.
  *
- * A sample asks every server that is not being read, waits a while, and takes what has come: a slow server holds up none of the
- * others, and what it answers later belongs to the next sample.
+ * A sample starts a reading of every idle server, waits for some time, and takes the results: a slow server delays no
+ * other, and its later answer belongs to the next sample.
  */
 import type { ServiceName } from '#core/api/rule-edits.ts'
-import { Asked } from './asked.ts'
+import { ServerReader } from './server-reader.ts'
 import { NodeCollector, type NodeReading, type Reading } from './collector.ts'
 import { isLustreServer, type ClusterSource, type NodeConnection, type NodeRole } from '../../base/connection.ts'
 import { endsWithin } from '../../base/deadline.ts'
 import type { EventLog } from '../state/event-log.ts'
-import type { Patience } from './patience.ts'
-import type { ProbeBoard } from '../probes/board.ts'
+import type { ReadTimeouts } from './timeouts.ts'
+import type { ProbeScheduler } from '../probes/probe-scheduler.ts'
 import type { ServerProbe } from '../probes/server-probe.ts'
-import { lostRules } from './rule-loss.ts'
+import { describeLostRules } from './rule-loss.ts'
 import type { ReadingTime } from './sampling-period.ts'
 import { SERVICES } from '../../base/service.ts'
 
@@ -27,21 +28,21 @@ export interface Silence {
   readonly sinceMs: number
 }
 
-/** What one round of reading came to. */
+/** Result of one round of reading. */
 export interface Round {
-  /** One reading a role of each server that answered. */
+  /** One reading per role of each server that answered. */
   readonly read: readonly { readonly node: NodeConnection; readonly reading: NodeReading }[]
   /** Servers that did not answer. */
   readonly silent: readonly NodeConnection[]
-  /** Servers that are waited for, and those that were not to be read this time. */
+  /** Servers that are still pending, and those that were not due. */
   readonly late: readonly NodeConnection[]
-  /** Why there are no counts of a server in this sample, by host. */
+  /** Reasons why servers have no counts in this sample, by host. */
   readonly gaps: ReadonlyMap<string, string>
 }
 
-const NO_BASE = 'the first reading: a rate takes two'
+const NO_BASE = 'first reading: a rate needs two'
 
-const whyLate = ({ runningMs }: Asked): string =>
+const whyLate = ({ runningMs }: ServerReader): string =>
   runningMs === undefined
     ? 'not due in this sample'
     : `its reading is not done after ${(runningMs / 1000).toFixed(1)} s`
@@ -51,23 +52,23 @@ const hasCounts = ({ targets }: NodeReading): boolean => targets.some((t) => t.d
 export class ClusterReader {
   readonly #source: ClusterSource
   readonly #events: EventLog
-  readonly #patience: () => Patience
-  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: Asked }[]
+  readonly #patience: () => ReadTimeouts
+  readonly #servers: readonly { readonly node: NodeConnection; readonly asked: ServerReader }[]
   readonly #missing = new Map<string, Silence>()
   readonly #readings = new Map<string, readonly NodeReading[]>()
-  /** Targets of each server, as last read: a server that does not answer still has them. */
+  /** Targets of each server at its last reading: a server that does not answer still has them. */
   readonly #targetsOf = new Map<string, readonly { readonly target: string; readonly role: NodeRole }[]>()
 
   /**
-   * @param probeOf   how each server is read.
-   * @param patience  how long a sample waits for them.
+   * @param probeOf   returns the probe of a server.
+   * @param patience  longest wait of a sample.
    */
   constructor(
     source: ClusterSource,
     events: EventLog,
-    board: ProbeBoard,
+    board: ProbeScheduler,
     probeOf: (node: NodeConnection) => ServerProbe,
-    patience: () => Patience,
+    patience: () => ReadTimeouts,
   ) {
     this.#source = source
     this.#events = events
@@ -76,7 +77,7 @@ export class ClusterReader {
     const isData = (n: NodeConnection): boolean => n.roles.includes('oss')
     this.#servers = [...servers.filter(isData), ...servers.filter((n) => !isData(n))].map((node) => ({
       node,
-      asked: new Asked(new NodeCollector(probeOf(node), board, source)),
+      asked: new ServerReader(new NodeCollector(probeOf(node), board, source)),
     }))
   }
 
@@ -101,34 +102,34 @@ export class ClusterReader {
   }
 
   /**
-   * The newest reading of a server, also of one that is silent by now.
+   * Newest reading of a server, even if it is silent now.
    *
-   * @param service  in whose role; the first role without.
+   * @param service  selects a role; by default the first one.
    */
   reading(host: string, service?: ServiceName): NodeReading | undefined {
     const readings = this.#readings.get(host)
     return service === undefined ? readings?.[0] : readings?.find((r) => r.service.role === SERVICES[service].role)
   }
 
-  /** How old the newest reading of a server is at an instant of the source's clock, ms; undefined without any. */
+  /** Age of the newest reading of a server at a time of the source's clock, ms; undefined without any. */
   ageMs(host: string, atNs: number): number | undefined {
     const reading = this.reading(host)
     return reading && Math.max(0, (atNs - reading.atNs) / 1e6)
   }
 
-  /** @param service  in whose role; all targets of the server without. */
+  /** @param service  selects a role; by default all targets of the server. */
   targetsOf(host: string, service?: ServiceName): readonly string[] {
     const role = service && SERVICES[service].role
     const all = this.#targetsOf.get(host) ?? []
     return all.flatMap((t) => (role === undefined || t.role === role ? t.target : []))
   }
 
-  /** What readings took since the last call, each with its server. */
+  /** Times of the readings since the last call, each with its server. */
   takeTimes(): (readonly [host: string, ReadingTime])[] {
     return this.#servers.flatMap(({ node, asked }) => asked.takeTimes().map((time) => [node.host, time] as const))
   }
 
-  /** Whether the targets of a server are known: it was read before. */
+  /** True if the targets of a server are known because it was read before. */
   hasMet(host: string): boolean {
     return this.#targetsOf.has(host)
   }
@@ -138,7 +139,7 @@ export class ClusterReader {
     return hosts.flatMap((node) => this.targetsOf(node, service).map((target) => ({ target, node })))
   }
 
-  /** Asks all servers that are not being read, and takes what has come in time. */
+  /** Starts readings of all idle servers, and takes the results that arrive in time. */
   async read(atNs: number, atMs: number): Promise<Round> {
     const patience = this.#patience()
     const asked = this.#servers.flatMap((s) => s.asked.ask(atNs, patience) ?? [])
@@ -149,7 +150,7 @@ export class ClusterReader {
     const gaps = new Map<string, string>()
     for (const { node, asked: a } of this.#servers) {
       const taken = this.#inPeriod(a.take(patience))
-      // One that is missing stays so until it answers.
+      // A missing server stays missing until it answers.
       if (taken === 'idle' || taken === 'late') {
         const missing = this.#missing.get(node.host)
         const list = missing ? silent : late
@@ -166,7 +167,7 @@ export class ClusterReader {
     return { read, silent, late, gaps }
   }
 
-  /** Counts of a reading are of a period; it may be another one by now. */
+  /** Rescales the counts of a reading if the period has changed since. */
   #inPeriod<T extends Reading | 'late' | 'idle'>(taken: T): T | Reading {
     if (typeof taken === 'string' || !taken.ok) return taken
     const { periodNs } = this.#source
@@ -178,7 +179,7 @@ export class ClusterReader {
     return { ok: true, readings }
   }
 
-  #note(host: string, asked: Asked, result: Reading, atMs: number): void {
+  #note(host: string, asked: ServerReader, result: Reading, atMs: number): void {
     const was = this.#missing.get(host)
     const event = (level: 'ok' | 'bad', text: string): void => {
       this.#events.add({ atMs, kind: 'lost', level, subject: 'Source', text, where: host })
@@ -186,7 +187,7 @@ export class ClusterReader {
     if (result.ok) {
       const { readings } = result
       for (const reading of readings) {
-        const lost = lostRules(this.reading(host, reading.service.name), reading)
+        const lost = describeLostRules(this.reading(host, reading.service.name), reading)
         if (lost !== '')
           this.#events.add({ atMs, kind: 'lost', level: 'bad', subject: 'Rule', text: lost, where: host })
       }

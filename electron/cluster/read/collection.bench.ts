@@ -1,9 +1,10 @@
 /**
- * What collecting costs this process: CPU seconds a second of sampling, over real sshds on loopback, in observe mode with its history on
- * disk. 12 servers once a second, and 100 servers every five seconds, each with one OST of 100 jobs that all do something between any
- * two readings. Beside it, one `ssh` process a command, the CPU time of those processes alone.
+ * Cost of collecting in this process: CPU seconds per second of sampling, over real sshds on loopback, in observe mode
+ * with its history on disk. 12 servers once a second, and 100 servers every five seconds, each with one OST of 100 jobs
+ * that are all active between any two readings. Against it, one `ssh` process per command, the CPU time of those
+ * processes alone.
  *
- * The servers answer a recorded text; what moves in it is written into it here, and the time of that is counted too.
+ * The servers answer with a recorded text; changes are written into it here, and the time of that is counted too.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -31,7 +32,7 @@ const READING = "lctl get_param 'obdfilter.*.job_stats' ost.OSS.ost_io.nrs_polic
 interface Plan {
   readonly servers: number
   readonly periodMs: number
-  /** Of sampling behind one figure. */
+  /** Duration of sampling behind one figure. */
   readonly windowMs: number
   /** Commands behind one figure of the baseline. */
   readonly processes: number
@@ -41,12 +42,12 @@ interface Parts {
   readonly lab: StillLab
   readonly monitor: ClusterMonitor
   readonly source: ClusterSource
-  /** Readings of job_stats that were answered. */
+  /** Answered readings of job_stats. */
   readonly answers: () => number
   stop(): void
 }
 
-/** Every counter of an answer one further on, and its times: all jobs are at work. */
+/** Advances every counter of an answer, and its times: all jobs are active. */
 function moved(text: string, n: number): string {
   const ns = String(n).padStart(9, '0')
   return text
@@ -87,7 +88,11 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
   const startMs = Date.now()
   history.beginSource('LIVE', 'still', '', startMs)
   const source: ClusterSource = {
-    ...{ kind: 'LIVE', cluster: 'still', nodes, maxRate: 1000, periodNs: periodMs * NS_PER_MS },
+    kind: 'LIVE',
+    cluster: 'still',
+    nodes,
+    maxRate: 1000,
+    periodNs: periodMs * NS_PER_MS,
     nowNs: () => Math.round((performance.timeOrigin + performance.now() - startMs) * NS_PER_MS),
     toUnixMs: (ns) => startMs + ns / NS_PER_MS,
   }
@@ -103,7 +108,10 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
     probes: budget,
   })
   return {
-    ...{ lab, monitor, source, answers: () => all },
+    lab,
+    monitor,
+    source,
+    answers: () => all,
     stop: () => {
       sessions.forEach((s) => s.stop())
       lab.stop()
@@ -114,7 +122,7 @@ async function make({ servers, periodMs }: Plan): Promise<Parts> {
 
 const kept = new Map<Plan, { readonly parts: Promise<Parts>; idle: NodeJS.Timeout | undefined }>()
 
-/** Works with the parts, which go when nobody has asked for them for a while: a bench is not told when it is the last. */
+/** Provides the shared parts, which are stopped after some idle time: a bench does not know whether it is the last. */
 async function using(plan: Plan, work: (parts: Parts) => Promise<number>): Promise<number> {
   const known = kept.get(plan) ?? { parts: make(plan), idle: undefined }
   kept.set(plan, known)
@@ -140,7 +148,8 @@ async function collect(plan: Plan, { monitor, source, answers }: Parts): Promise
   const { user, system } = process.cpuUsage(before)
   const readings = answers() - read
   if (readings < plan.servers) throw new Error(`only ${readings} readings`)
-  // A machine that is too busy to answer them all would make it look cheap: what a reading costs, times how many are wanted.
+  // A machine that is too busy to answer all readings would seem cheap: hence the cost of a reading, times the number
+  // required.
   return ((user + system) / 1e6 / readings) * ((plan.servers * 1000) / plan.periodMs)
 }
 
@@ -161,7 +170,7 @@ async function processes(plan: Plan, { lab }: Parts): Promise<number> {
       execFile('ssh', args, { maxBuffer: 64 << 20 }, (e) => (e ? reject(new Error(e.message)) : resolve()))
     })
   }
-  // So many commands a second as the other way reads servers.
+  // As many commands per second as the other way of reading servers.
   const perSec = (plan.servers * 1000) / plan.periodMs
   return ((childrenMs() - before) / plan.processes / 1000) * perSec
 }
@@ -177,12 +186,24 @@ export const benches =
   noSshd === ''
     ? [
         {
-          ...{ id: 'collect.12-servers-1hz', unit: 'cores', must: { most: 0.25 }, note, beside, limit, runs: 5 },
+          id: 'collect.12-servers-1hz',
+          unit: 'cores',
+          must: { most: 0.25 },
+          note,
+          beside,
+          limit,
+          runs: 5,
           run: () => using(TWELVE, (parts) => collect(TWELVE, parts)),
           baseline: () => using(TWELVE, (parts) => processes(TWELVE, parts)),
         },
         {
-          ...{ id: 'collect.100-servers-0.2hz', unit: 'cores', must: { most: 0.5 }, note, beside, limit, runs: 5 },
+          id: 'collect.100-servers-0.2hz',
+          unit: 'cores',
+          must: { most: 0.5 },
+          note,
+          beside,
+          limit,
+          runs: 5,
           run: () => using(HUNDRED, (parts) => collect(HUNDRED, parts)),
           baseline: () => using(HUNDRED, (parts) => processes(HUNDRED, parts)),
         },

@@ -6,7 +6,7 @@ import { rateOf } from '../../host/rules/servers.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-describe('a server that says nothing', () => {
+describe('a silent server', () => {
   it('is missing, holds up no other, and is asked again only when it has answered', async () => {
     let isHung = false
     const asked: string[] = []
@@ -37,14 +37,14 @@ describe('a server that says nothing', () => {
     // Once for its jobs, and once for its locks.
     expect(asked.filter((x) => x.includes('job_stats'))).toHaveLength(1)
     expect(asked).toHaveLength(2)
-    // Nothing is known of metadata meanwhile: a gap, no zero.
+    // Metadata is unknown meanwhile: a gap, not zero.
     const { jobs } = c.monitor.recent.raw
     for (const j of c.monitor.jobs.all) expect(jobs.value(j.jobId, jobColumn('mdops'), c.monitor.sample)).toBeNaN()
     isHung = false
     for (const answer of waiting) answer()
     await c.run(5)
     expect(c.monitor.missing.size).toBe(0)
-    // What was served while it was silent is in no rate after it.
+    // RPCs served while it was silent are in no later rate.
     expect(most()).toBeLessThan(1.5 * before)
   })
 })

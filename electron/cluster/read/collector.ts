@@ -1,34 +1,93 @@
 /**
- * Reads one server, OSS, MDS or both: a single `lctl get_param` a sample of all that is due, parsed into typed records. What cannot be parsed is
- * counted and skipped; what cannot be read is said.
+ * Reads one server, OSS, MDS or both: a single `lctl get_param` per sample for everything that is due, parsed into
+ * typed records. Text that cannot be parsed is counted and skipped; values that cannot be read are reported.
  *
- * Now and then each probe is read by a command of its own, which tells what it costs by itself; the time of a common command is
- * shared out in that proportion.
+ * Occasionally each probe is read by a command of its own, which shows its cost; the time of a common command is
+ * divided in that proportion.
  */
 import { firstLine } from '#core/base/plain-text.ts'
 import { formatReason, ok, type Result } from '#core/base/result.ts'
 import { getParamCommand, splitParams } from '#core/lustre/lctl.ts'
 import type { ByteText } from '#core/lustre/text.ts'
 import { parseVersion, type LustreVersion } from '#core/lustre/version.ts'
+import { parseNrsPolicies } from '#core/lustre/nrs-policies.ts'
+import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
 import type { ClusterSource, NodeConnection, NodeRole } from '../../base/connection.ts'
-import type { ProbeBoard } from '../probes/board.ts'
+import type { ProbeScheduler } from '../probes/probe-scheduler.ts'
 import { readCosts, type PartOfReading } from '../probes/shares.ts'
 import type { ServerProbe } from '../probes/server-probe.ts'
 import { TargetTables, type ServedTarget } from '../probes/target-tables.ts'
-import type { NodeReading, Reading, ReadText } from '../probes/reading.ts'
+import type { NodeReading, Reading, ReadText, ServiceReading } from '../probes/reading.ts'
 import { isJobStats, servicesOf, statsOf, type Service } from '../../base/service.ts'
-import { ServiceTexts } from './service-texts.ts'
+import { detach } from '../../base/detach.ts'
+import { WaitMeter } from '../probes/service-wait.ts'
+
+// Rules, policies and statistics of one service from reading to reading: unchanged text is not parsed again.
+
+type Rules = Pick<ServiceReading, 'policies' | 'rules' | 'rulesText'>
+
+const NOTHING: Rules = { policies: [], rules: [], rulesText: '' }
+
+class ServiceTexts {
+  readonly service: Service
+  readonly #wait = new WaitMeter()
+  #policiesText = ''
+  #rules: Rules = NOTHING
+  #skippedPolicies = 0
+  #skippedRules = 0
+
+  constructor(service: Service) {
+    this.service = service
+  }
+
+  /** Known lines that could not be parsed. */
+  get skipped(): number {
+    return this.#skippedPolicies + this.#skippedRules
+  }
+
+  /**
+   * @param isDue  true if rules and policies are among the values: otherwise the previous ones are kept.
+   * @param isOn   true if they are read at all.
+   */
+  take(values: ReadonlyMap<string, ByteText>, isDue: boolean, isOn: boolean): ServiceReading {
+    if (isDue) this.#read(values)
+    else if (!isOn) {
+      this.#rules = NOTHING
+      this.#policiesText = ''
+      this.#skippedPolicies = this.#skippedRules = 0
+    }
+    const wait = this.#wait.take(values.get(statsOf(this.service)))
+    return { service: this.service, ...this.#rules, isRead: isOn, wait }
+  }
+
+  #read(values: ReadonlyMap<string, ByteText>): void {
+    const policiesText = values.get(this.service.policies) ?? ''
+    const text = values.get(this.service.rules) ?? ''
+    if (policiesText !== this.#policiesText) {
+      const { policies, skipped } = parseNrsPolicies(policiesText)
+      this.#policiesText = detach(policiesText)
+      this.#skippedPolicies = skipped.length
+      this.#rules = { ...this.#rules, policies }
+    }
+    if (text !== this.#rules.rulesText) {
+      const rulesText = detach(text)
+      const { rules, skipped } = parseNrsTbfRule(rulesText)
+      this.#skippedRules = skipped.length
+      this.#rules = { ...this.#rules, rules, rulesText }
+    }
+  }
+}
 
 export type { NodeReading, Reading, ServiceReading, TargetReading } from '../probes/reading.ts'
 export { serviceReading } from '../probes/reading.ts'
 
-/** Longest answer that is looked at, bytes: twenty targets of 2000 jobs each. */
+/** Longest answer that is parsed, bytes: twenty targets of 2000 jobs each. */
 const ANSWER_MAX = 48 << 20
 const REASON_MAX = 300
 
 const READ_VERSION = 'lctl get_param -n version'
 
-/** What came back of one reading. */
+/** Answer to one reading. */
 interface Answer {
   readonly values: ReadonlyMap<string, ByteText>
   readonly stderr: string
@@ -40,7 +99,7 @@ interface Answer {
   readonly atNs: number
 }
 
-/** References to what was read, no copies; tables of targets that are gone go with them. */
+/** References to the texts, not copies; those of removed targets are dropped with them. */
 function newestTexts(
   before: ReadonlyMap<string, ReadText>,
   { values, atNs }: Pick<Answer, 'values' | 'atNs'>,
@@ -54,21 +113,21 @@ function newestTexts(
 
 export class NodeCollector {
   readonly #probe: ServerProbe
-  readonly #board: ProbeBoard
+  readonly #board: ProbeScheduler
   readonly #source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>
-  /** One a role, with the others of the role. */
+  /** First service of each role, with the others of the role. */
   readonly #first: readonly Service[]
   readonly #services: readonly ServiceTexts[]
   #version: LustreVersion | undefined
-  /** That it is read whole is noted at the probe. */
+  /** Set while the probe has a note that the server is read whole. */
   #isToldWhole = false
   readonly #tables: TargetTables
-  /** When job_stats was last read, on the source's clock; undefined when the next reading is a base. */
+  /** Time of the last reading of job_stats on the source's clock; undefined if the next reading is a base. */
   #jobsNs: number | undefined
   #targets: readonly ServedTarget[] = []
   #texts: ReadonlyMap<string, ReadText> = new Map()
 
-  constructor(probe: ServerProbe, board: ProbeBoard, source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>) {
+  constructor(probe: ServerProbe, board: ProbeScheduler, source: Pick<ClusterSource, 'kind' | 'periodNs' | 'nowNs'>) {
     this.#probe = probe
     this.#board = board
     this.#source = source
@@ -87,16 +146,20 @@ export class NodeCollector {
   }
 
   /**
-   * Takes one reading of what is due at `atNs`; a node that does not answer, or has no targets, is a reason, not an exception.
+   * Starts a reading of everything due at `atNs`; a node that does not answer, or has no targets, is reported as a
+   * reason, not an exception.
    *
-   * @returns  undefined when nothing is due.
+   * @returns  undefined if nothing is due.
    */
   begin(atNs: number): Promise<Reading> | undefined {
     const due = (['job_stats', 'rules', 'stats'] as const).filter((id) => this.#board.takeDue(id, this.host, atNs))
     return due.length === 0 ? undefined : this.#read(due, atNs)
   }
 
-  /** After a gap the next reading is a base again: a rate across the gap would be an invention. The server may be another. */
+  /**
+   * After a gap the next reading is a base again: a rate across the gap would be invented. The server may be another
+   * one.
+   */
   forgetBase(): void {
     this.#version = undefined
     this.#jobsNs = undefined
@@ -114,7 +177,7 @@ export class NodeCollector {
     if (!asked.ok) return { ok: false, reason: firstLine(formatReason(asked.error), REASON_MAX) }
     const answer = asked.value
     if (answer.bytes > ANSWER_MAX) {
-      return { ok: false, reason: `it answered ${answer.bytes} bytes: more than ${ANSWER_MAX} are not looked at` }
+      return { ok: false, reason: `it answered ${answer.bytes} bytes, more than the limit of ${ANSWER_MAX}` }
     }
     const began = performance.now()
     const readings = this.#take(due, answer)
@@ -122,7 +185,7 @@ export class NodeCollector {
     if (!first) {
       const why = firstLine(answer.stderr, REASON_MAX)
       const what = due.includes('job_stats') ? 'target' : 'service'
-      return { ok: false, reason: why === '' ? `lctl ended with ${answer.code} and named no ${what}` : why }
+      return { ok: false, reason: why === '' ? `lctl exited with ${answer.code} and named no ${what}` : why }
     }
     return { ok: true, readings: [{ ...first, parseMs: performance.now() - began }, ...others] }
   }
@@ -139,7 +202,10 @@ export class NodeCollector {
     const groups = isClose ? due.map((d) => [d]) : [due]
     const mark = due.includes('job_stats') ? this.#tables.mark(atNs) : undefined
     const all = new Map<string, ByteText>()
-    let [stderr, code, bytes, jobsNs] = ['', 0, 0, this.#source.nowNs()]
+    let stderr = ''
+    let code = 0
+    let bytes = 0
+    let jobsNs = this.#source.nowNs()
     let wholeCpuMs: number | undefined
     const run = async (parts: readonly PartOfReading[], isCut: boolean): Promise<Result<undefined>> => {
       const names = parts.flatMap((p) => this.#namesOf(p))
@@ -163,14 +229,14 @@ export class NodeCollector {
       if (!ran.ok) return ran
     }
     if (mark && !this.#tables.takeCut(all)) {
-      // What the server cut down does not add up, or there is no awk: read whole, in the same sample.
+      // The filtered reading does not add up, or there is no awk: read whole, in the same sample.
       for (const name of [...all.keys()]) if (isJobStats(name)) all.delete(name)
       const ran = await run(['job_stats'], false)
       if (!ran.ok) return ran
       const why = this.#tables.whyWhole
       if (why !== '') {
         this.#isToldWhole = true
-        this.#board.note('job_stats', `read whole on ${this.host}: ${why}`)
+        this.#board.note('job_stats', `read in full on ${this.host}: ${why}`)
       }
     } else if (mark && this.#isToldWhole) {
       this.#isToldWhole = false
@@ -181,7 +247,7 @@ export class NodeCollector {
     return ok({ values: all, stderr, code, bytes, tookMs, cpuMs, atNs: jobsNs })
   }
 
-  /** @returns  one reading a role; none where the server has nothing of what was asked for. */
+  /** @returns  one reading per role; none if the server has none of the requested data. */
   #take(due: readonly PartOfReading[], answer: Answer): NodeReading[] {
     const { values, atNs } = answer
     const hasJobs = due.includes('job_stats')
@@ -194,7 +260,7 @@ export class NodeCollector {
       this.#targets = read.targets
       skipped += read.skipped
     } else {
-      // Not read this time: what it did since then is not known yet.
+      // Not read this time: changes since then are not known yet.
       const isOn = this.#board.isOn('job_stats')
       if (!isOn) this.#tables.forget()
       this.#targets = this.#targets.map((t) => ({ ...t, deltas: undefined, entries: isOn ? t.entries : [] }))
@@ -228,7 +294,7 @@ export class NodeCollector {
     })
   }
 
-  /** Counts of a live server are per period of its own: it is never read exactly when it is due. */
+  /** Scale of the counts of a live server to one period: it is never read exactly when due. */
   #scale(atNs: number): number {
     const { kind, periodNs } = this.#source
     const spanNs = this.#jobsNs === undefined ? NaN : atNs - this.#jobsNs

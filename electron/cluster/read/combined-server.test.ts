@@ -1,4 +1,6 @@
-/** A server that is OSS and MDS at once, in the emulator: one node, one reading a sample, and each service's rules at their own place. */
+/**
+ * Combined OSS and MDS in the emulator: one node, one reading per sample, and each service's rules in their own place.
+ */
 import { describe, expect, it } from 'vitest'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
@@ -24,7 +26,9 @@ function combined(version = '2.17.57'): ReturnType<typeof parseScenario> {
       })),
       mds: [{ name: HOST, version, policy: 'tbf jobid+opcode', mdts: [{ name: 'one-MDT0000', per_op_us: 100 }] }],
       control: {
-        ...{ max_rate: 200, mode: 'enforce', controller: 'static' },
+        max_rate: 200,
+        mode: 'enforce',
+        controller: 'static',
         metadata: { algorithm: 'static', policies: '1 0 job 2.meta.u2 open 200' },
       },
       jobs: [
@@ -64,13 +68,15 @@ describe('a server that is OSS and MDS', () => {
     const sampled = c.sent.filter((s) => s.host === HOST && s.command.includes('job_stats'))
     expect(sampled.length).toBeGreaterThan(20)
     expect(sampled.every((s) => /obdfilter\.\S+job_stats.* '?mdt\.\S+job_stats/.test(s.command))).toBe(true)
-    // Never two of one instant.
+    // Never two at the same time.
     expect(new Set(sampled.map((s) => s.atNs)).size).toBe(sampled.length)
     const { targets, metadataTargets } = c.monitor
     expect(targets.map((t) => `${t.node} ${t.target}`)).toEqual([`${HOST} one-OST0001`, 'oss02 one-OST0002'])
     expect(metadataTargets.map((t) => `${t.node} ${t.target}`)).toEqual([`${HOST} one-MDT0000`])
     expect(serversOf(c.monitor, c.monitor.sample).map((s) => `${s.name} ${s.kind} ${s.policy}`)).toEqual([
-      ...[`${HOST} oss tbf jobid`, 'oss02 oss tbf jobid', `${HOST} mds tbf jobid+opcode`],
+      `${HOST} oss tbf jobid`,
+      'oss02 oss tbf jobid',
+      `${HOST} mds tbf jobid+opcode`,
     ])
   })
 
@@ -81,7 +87,8 @@ describe('a server that is OSS and MDS', () => {
     expect(new Set(reads.map((s) => s.atNs)).size).toBe(reads.length)
     const known = [...c.monitor.ldlm.series.known].map((n) => `${n.node} ${n.namespace}`)
     expect(known.filter((n) => n.startsWith(HOST)).toSorted()).toEqual([
-      ...[`${HOST} filter-one-OST0001_UUID`, `${HOST} mdt-one-MDT0000_UUID`],
+      `${HOST} filter-one-OST0001_UUID`,
+      `${HOST} mdt-one-MDT0000_UUID`,
     ])
   })
 
@@ -107,7 +114,11 @@ describe('a server that is OSS and MDS', () => {
       ),
     ).toEqual(new Set([HOST, 'oss02', `${HOST}/mdt`, `${HOST}/mdt_readpage`]))
     const stopped = await stopEverything({
-      ...{ cluster: 'one', nodes: c.source.nodes, store: undefined, audit: c.audit, nowMs: () => c.monitor.nowMs() },
+      cluster: 'one',
+      nodes: c.source.nodes,
+      store: undefined,
+      audit: c.audit,
+      nowMs: () => c.monitor.nowMs(),
       session: c.monitor.session,
       settleMs: 0,
       stopControllers: () => void c.monitor.setMode('observe'),

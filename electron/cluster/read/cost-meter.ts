@@ -1,4 +1,4 @@
-/** What reading the servers costs: text received, and the time they took to answer, over the last second of wall time. */
+/** Cost of reading the servers: text received, and their response time, over the last second of wall time. */
 
 export interface Cost {
   readonly bytesPerSec: number

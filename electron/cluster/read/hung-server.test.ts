@@ -1,4 +1,4 @@
-/** A server that hangs holds up no other: each is read and written beside the others, one step a server at a time. */
+/** A hanging server delays no other: servers are read and written concurrently, one step per server at a time. */
 import { expect, it } from 'vitest'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule } from '#core/lustre/nrs-tbf-rule.ts'
@@ -6,7 +6,9 @@ import type { NodeConnection } from '../../base/connection.ts'
 import { emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 
 it('a server that hangs while its rules are written leaves the others enforced, and gets one step at a time', async () => {
-  let [isHung, waiting, most] = [false, 0, 0]
+  let isHung = false
+  let waiting = 0
+  let most = 0
   let pass = (): void => undefined
   const gate = new Promise<void>((resolve) => (pass = resolve))
   const around = (node: NodeConnection): NodeConnection => ({

@@ -24,7 +24,7 @@ const METADATA: Readonly<Record<string, number>> = { 'md.u4': 120, 'wide.u1': 50
 const ALL_METADATA = 170
 const OF_TARGET: Readonly<Record<string, number>> = { 'x-OST0000': 350, 'x-OST0001': 180 }
 const WHOLE = 530
-/** Counts are whole numbers, and a reading lies somewhere within its time. */
+/** Counts are integers, and a reading is somewhere within its duration. */
 const TOLERANCE = 0.12
 
 const isRate = (v: number, truth: number): boolean => Math.abs(v - truth) <= TOLERANCE * truth + 2
@@ -43,7 +43,7 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-/** Answers of all kinds: prompt ones, late ones, some that never come in time, and sessions that break. */
+/** Answers of all kinds: prompt ones, late ones, some that always time out, and sessions that break. */
 function delays(seed: number): (host: string) => number | null {
   const random = randomStream(seed, 'delays')
   return () => {
@@ -172,7 +172,8 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
       if (METADATA[id] !== undefined)
         check(`csv ${id} metadata`, Date.parse(row[0] ?? ''), cell(row, 'metadata_rpcs_per_s'), METADATA[id])
     }
-    // A job that an instant of the history does not name was idle: every instant has to name them all, once they are known.
+    // A job that a sample of the history does not name was idle: every sample has to name them all, once they are
+    // known.
     for (const id of [...Object.keys(DATA), 'md.u4']) {
       const named = new Set(rows.filter((r) => r.includes(id)).map((r) => r.split(',')[0]))
       const first = Math.min(...[...named].map((t) => Date.parse(t ?? '')))
@@ -192,7 +193,7 @@ describe.each([1, 2, 3])('servers that answer late, seed %i', (seed) => {
     )
     expect(lines.slice(-instants.length).map((l) => l.t)).toEqual(instants)
     expect(new Set(lines.map((l) => l.t)).size).toBe(lines.length)
-    // Nothing that was not read is in a line, and what is partial says so and why.
+    // No line contains data that were not read, and partial data are marked as such with a reason.
     for (const line of lines) {
       const isWhole = Object.keys(line.targets).length === 2
       if (!isWhole) expect(line).toMatchObject({ partial: true })

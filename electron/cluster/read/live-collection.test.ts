@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 const RPCS = totalColumn('rpcs')
 
-/** A live cluster of which single servers can be made to answer late: what they read is of the instant they are let go. */
+/** A live cluster with servers that can be made to answer late: their data are of the time of the answer. */
 function slowable(more: Partial<Setup> = {}) {
   const held = new Set<string>()
   let waiting: (() => void)[] = []
@@ -71,7 +71,7 @@ describe('a live server that answers late', () => {
     expect(c.monitor.ageMs('oss01')).toBeLessThan(100)
     await release()
     await c.run(2.5)
-    // Over one nominal period it would be several times as much.
+    // Scaled to one nominal period it would be several times as much.
     const after = rate(c, 'small-OST0002', c.monitor.sample)
     expect(after).toBeGreaterThan(before / 2)
     expect(after).toBeLessThan(before * 2)
@@ -105,7 +105,7 @@ describe('a live server that answers late', () => {
     const { c, hold, release } = slowable()
     await c.run(2)
     hold('oss02')
-    // Longer than the span behind a displayed rate.
+    // Longer than the window of a displayed rate.
     await c.run(3.5)
     const tile = (id: string) => overviewFrame(c.monitor, jobsQuery, 1).tiles.find((t) => t.id === id)
     expect(tile('rpc')).toMatchObject({ partial: true })
@@ -143,7 +143,8 @@ describe('a live server that answers late', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     let isSlow = false
     const c = emulatedCluster(twoJobs(), {
-      ...{ kind: 'LIVE', mode: 'observe' },
+      kind: 'LIVE',
+      mode: 'observe',
       around: (node) => ({
         ...node,
         exec: async (command) => {
@@ -202,7 +203,7 @@ describe('a live server that answers late', () => {
 })
 
 describe('probes of a live cluster', () => {
-  it('tell what they cost; job_stats off is said, and is no zero', async () => {
+  it('report their cost; job_stats off is shown as off, not as zero', async () => {
     const { c } = slowable()
     await c.run(3)
     expect(c.monitor.probes.map((p) => [p.id, p.on])).toEqual([
@@ -231,7 +232,7 @@ describe('probes of a live cluster', () => {
     await c.run(5)
     expect(c.monitor.failures).toEqual([])
     expect(rate(c, 'small-OST0001', c.monitor.sample)).toBeGreaterThan(0)
-    // What was served while it was off belongs to no rate.
+    // RPCs served while it was off belong to no rate.
     expect(rate(c, 'small-OST0001', c.monitor.sample)).toBeLessThan(400)
   })
 
@@ -276,7 +277,7 @@ describe('probes of a live cluster', () => {
 })
 
 describe('a live server that loses its rules', () => {
-  it('is told at once, with what schedules it now', async () => {
+  it('is reported at once, with the policy that is active now', async () => {
     const { c } = slowable()
     const node = c.source.emulator.node('oss01')
     node?.exec("lctl set_param ost.OSS.ost_io.nrs_tbf_rule='reg start night jobid={9.*} rate=77'")
@@ -285,6 +286,6 @@ describe('a live server that loses its rules', () => {
     await c.run(2)
     const told = c.monitor.events.between(-Infinity, Infinity, 100).filter((e) => e.subject === 'Rule')
     expect(told.map((e) => [e.level, e.where])).toEqual([['bad', 'oss01']])
-    expect(told[0]?.text).toMatch(/^1 rule of others and TBF are gone from ost_io at once, fifo schedules it/)
+    expect(told[0]?.text).toMatch(/^1 rule not managed by Sluice and TBF are gone from ost_io at once, fifo is active/)
   })
 })

@@ -1,4 +1,4 @@
-/** What keeps samples from being taken or kept, in words. */
+/** Failures that keep samples from being taken or stored. */
 import type { Failure } from '#core/base/result.ts'
 
 const message = (e: unknown): string => (e instanceof Error ? e.message : String(e))
@@ -8,13 +8,13 @@ export const sampleFailed = (e: unknown): Failure => ({
   what: 'A sample could not be taken',
   why: message(e),
   unaffected: 'The next one is tried as usual.',
-  next: 'Report it if it stays: this is an error of Sluice.',
+  next: 'Report it if it persists: this is a bug in Sluice.',
 })
 
 export const historyFull = (e: unknown): Failure => ({
   code: 'HISTORY_NOT_WRITTEN',
-  what: 'The history takes no samples',
+  what: 'Samples are not written to the history',
   why: message(e),
-  unaffected: 'Sampling goes on; the views show what is in memory.',
-  next: 'Free space where the history is; what waits is written then.',
+  unaffected: 'Sampling continues; the views show what is in memory.',
+  next: 'Free space for the history; pending samples are written then.',
 })

@@ -6,7 +6,7 @@ import { SamplingPeriod, type RunningPeriod } from './sampling-period.ts'
 const START_MS = 1_767_225_600_000
 const SET_MS = 1000
 
-/** Feeds one reading a sample of each server, and tells which periods were run. */
+/** Feeds one reading per sample of each server, and returns the periods that were run. */
 function feed(
   period: SamplingPeriod,
   samples: number,
@@ -43,10 +43,10 @@ describe('the sampling period', () => {
     expect(feed(new SamplingPeriod(SET_MS, 0.5), 20, () => ({ oss01: { tookMs: 260, cpuMs: 250 } }))).toEqual([])
   })
 
-  it('goes by the time that passed where a server does not tell its CPU time', () => {
+  it('goes by the time that passed if a server does not report CPU time', () => {
     const [changed] = feed(new SamplingPeriod(SET_MS), 20, () => ({ oss01: { tookMs: 180, cpuMs: null } }))
     expect(changed).toMatchObject({ runMs: 2000 })
-    expect(changed?.why).toContain('its CPU time is not told')
+    expect(changed?.why).toContain('its CPU time is unknown')
   })
 
   it('is not changed by one slow reading, nor by one in ten', () => {
@@ -56,7 +56,7 @@ describe('the sampling period', () => {
   it('becomes shorter only after a minute in which that would have done, and does not go to and fro', () => {
     const period = new SamplingPeriod(SET_MS)
     expect(feed(period, 20, () => ({ oss01: { tookMs: 1500 } }))).toMatchObject([{ runMs: 2000 }])
-    // Enough for one second, but only just: it stays.
+    // Just enough for one second: no change.
     expect(feed(period, 300, () => ({ oss01: { tookMs: 700 } }), 20)).toEqual([])
     expect(feed(period, 55, () => ({ oss01: { tookMs: 100 } }), 320)).toEqual([])
     expect(feed(period, 30, () => ({ oss01: { tookMs: 100 } }), 375)).toEqual([{ setMs: 1000, runMs: 1000, why: '' }])
@@ -88,7 +88,7 @@ describe('a live cluster whose servers are slower than the period', () => {
     await stopped
   }
 
-  it('is sampled in a period that fits them, says so, and has no gap in it from then on', async () => {
+  it('is sampled in a period that fits them, with a reason, and has no gap in it from then on', async () => {
     let slowMs = 1400
     const c = timedCluster({
       targets: TARGETS,
@@ -117,7 +117,7 @@ describe('a live cluster whose servers are slower than the period', () => {
     slowMs = 20
     await vi.advanceTimersByTimeAsync(120_000)
     expect(monitor.period).toEqual({ setMs: 1000, runMs: 1000, why: '' })
-    expect(told()[0]).toBe('a sample every 1 s again, as it was set')
+    expect(told()[0]).toBe('a sample every 1 s again, as configured')
     for (const v of rates(c, from)) if (!Number.isNaN(v)) expect(Math.abs(v - 300)).toBeLessThan(6)
     await ended(c)
   })

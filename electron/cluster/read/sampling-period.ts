@@ -1,41 +1,41 @@
 /**
- * The sampling period of a live cluster: the one that was set, or a longer one that its servers can be read in. A reading may cost a
- * server no more than a share of one core, and has to be done within the period; what was slow once changes nothing.
+ * Sampling period of a live cluster: the set one, or a longer one that its servers can keep up with. A reading may cost
+ * a server no more than a share of one core, and must be done within the period; a single slow reading has no effect.
  */
 import { formatNumber } from '#core/base/figure-text.ts'
 import { PERIOD_MAX_NS } from '#core/adaptbf/period.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 
-/** Periods that are run, times the one that was set. */
+/** Available periods, as multiples of the set one. */
 const STEPS = [1, 2, 5, 10]
-/** No longer period is run than a controller can work with, ms, unless it was set. */
+/** Longest period that a controller can work with, ms, unless a longer one was set. */
 const LONGEST_MS = PERIOD_MAX_NS / NS_PER_MS
-/** Share of one core that reading a server may take. */
+/** Share of one core that reading a server may use. */
 export const CORE_SHARE = 0.1
-/** A period is this many times what the slowest server takes. */
+/** Ratio of the period to the time of the slowest server. */
 const MARGIN = 1.25
-/** Readings of a server that are judged; the longest but one counts. */
+/** Readings of a server that are judged; the second longest counts. */
 const READINGS = 10
-/** Samples in a row that need a longer period before it is run. */
+/** Consecutive samples that need a longer period before it is applied. */
 const LONGER_AFTER = 3
-/** A shorter period is run when this part of it has been enough for so long, ms. */
+/** A shorter period is applied once this part of it has been enough for so long, ms. */
 const SHORTER_BELOW = 0.7
 const SHORTER_AFTER_MS = 60_000
-/** How much a new CPU time counts against the older ones. */
+/** Weight of a new CPU time against the older ones. */
 const FRESH = 0.3
 
-/** What one reading of a server took. */
+/** Duration of one reading of a server. */
 export interface ReadingTime {
   readonly tookMs: number
-  /** CPU time on the server; undefined where this reading was not looked at, null where the server does not tell. */
+  /** CPU time on the server; undefined if this reading was not measured, null if the server does not report it. */
   readonly cpuMs: number | null | undefined
 }
 
 export interface RunningPeriod {
-  /** As it was asked for. */
+  /** Set period. */
   readonly setMs: number
   readonly runMs: number
-  /** Why it is longer; empty where it is not. */
+  /** Reason why it is longer; empty otherwise. */
   readonly why: string
 }
 
@@ -58,12 +58,12 @@ export class SamplingPeriod {
   readonly #steps: readonly number[]
   readonly #servers = new Map<string, Server>()
   #now: RunningPeriod
-  /** Samples in a row that needed a longer one. */
+  /** Consecutive samples that needed a longer one. */
   #short = 0
-  /** Since when a shorter one would have been enough. */
+  /** Time since which a shorter one would have been enough. */
   #enoughSinceMs: number | undefined
 
-  /** @param coreShare  of one core of a server, > 0. */
+  /** @param coreShare  share of one core of a server, > 0. */
   constructor(setMs: number, coreShare = CORE_SHARE) {
     this.#setMs = setMs
     this.#share = coreShare
@@ -85,7 +85,7 @@ export class SamplingPeriod {
     if (typeof cpuMs === 'number') s.cpuMs = s.cpuMs === undefined ? cpuMs : s.cpuMs + FRESH * (cpuMs - s.cpuMs)
   }
 
-  /** Judges after a sample. @returns  the period that is run from now on, where it is another one. */
+  /** Judges after a sample. @returns  new period, if it changes. */
   look(atMs: number): RunningPeriod | undefined {
     const need = this.#need()
     const { runMs } = this.#now
@@ -101,7 +101,7 @@ export class SamplingPeriod {
       this.#enoughSinceMs = undefined
       return undefined
     }
-    // A clock that was set back begins again.
+    // After the clock was set back, counting restarts.
     if (this.#enoughSinceMs === undefined || atMs < this.#enoughSinceMs) this.#enoughSinceMs = atMs
     if (atMs - this.#enoughSinceMs < SHORTER_AFTER_MS) return undefined
     return this.#run(shorter, shorter === this.#setMs ? '' : need.why)
@@ -113,7 +113,7 @@ export class SamplingPeriod {
     return (this.#now = { setMs: this.#setMs, runMs, why })
   }
 
-  /** What the server that needs most needs. */
+  /** Need of the server with the largest one. */
   #need(): Need {
     let most: Need = { ms: 0, why: '' }
     for (const [host, s] of this.#servers) {
@@ -132,7 +132,7 @@ export class SamplingPeriod {
     }
     if (tellsCpu) return undefined
     const mean = tookMs.reduce((n, ms) => n + ms, 0) / Math.max(1, tookMs.length)
-    const why = `a reading of ${host} takes ${formatNumber(mean)} ms, its CPU time is not told, ${share}`
+    const why = `a reading of ${host} takes ${formatNumber(mean)} ms, its CPU time is unknown, ${share}`
     return { ms: mean / this.#share, why }
   }
 }

@@ -111,7 +111,7 @@ describe('service estimates', () => {
   })
 })
 
-it('a probe that is switched off asks nothing more, and says so', async () => {
+it('a probe that is switched off reads nothing more, and is shown as off', async () => {
   const c = emulatedCluster(twoJobs(), { controller: 'none' })
   await c.run(12)
   const before = c.monitor.brw.newest('small-OST0001')?.atMs

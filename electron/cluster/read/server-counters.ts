@@ -1,7 +1,7 @@
 /**
- * Reads counters of every Lustre server that are not part of a sample, at an interval of their own: disk I/O of targets (brw_stats) and
- * service estimates (timeouts). A server that is slow to answer holds up neither the samples nor the other servers, and is not asked
- * again meanwhile; why one was not read is known until it is.
+ * Reads counters of every Lustre server that are not part of a sample, at an interval of their own: disk I/O of targets
+ * (brw_stats) and service estimates (timeouts). A slow server delays neither samples nor other servers, and is not read
+ * again meanwhile; the reason of a failed reading is kept until the next success.
  */
 import { firstLine } from '#core/base/plain-text.ts'
 import { brwBins, brwDelta, parseBrwStats, type BrwStats } from '#core/lustre/brw-stats.ts'
@@ -15,7 +15,7 @@ import { within } from '../../base/deadline.ts'
 import { detach } from '../../base/detach.ts'
 import { servicesOf, timeoutsOf, type Service } from '../../base/service.ts'
 
-/** A server is waited for this long, wall ms. */
+/** Deadline of a server, wall ms. */
 const LATE_MS = 10_000
 /** 256 targets with full histograms print about half of it. */
 const ANSWER_MAX = 4_000_000
@@ -23,7 +23,7 @@ const TARGETS_MAX = 256
 const CPTS_MAX = 256
 const REASON_MAX = 300
 
-/** Places of brw_stats: of the target, as old releases have it, and of its disk (measured A16). */
+/** Locations of brw_stats: at the target, as in old releases, and at its disk (measured A16). */
 export const BRW_PARAMETERS = ['obdfilter.*.brw_stats', 'osd-*.*.brw_stats'] as const
 const BRW = /^(?:osd-[^.]+|obdfilter)\.(.+-OST[0-9a-f]{4})\.brw_stats$/
 
@@ -33,13 +33,13 @@ export interface CountersOptions {
   readonly everyS: () => number
 }
 
-/** One kind of counters: what is asked of a server, and what becomes of its answer. */
+/** One kind of counters: its command, and the handling of the answer. */
 interface Kind {
-  /** undefined: the server has none. */
+  /** undefined: the server has no such counters. */
   readonly command: (node: NodeConnection) => string | undefined
-  /** false: nothing of it could be read. */
+  /** false: no part of it could be parsed. */
   readonly take: (node: NodeConnection, atMs: number, values: ReadonlyMap<string, string>) => boolean
-  /** What was read before says nothing of what comes next. */
+  /** Drops the previous reading, which is no base for the next. */
   readonly forget: (host: string) => void
 }
 
@@ -57,7 +57,7 @@ class CountersReader {
     this.#options = options
   }
 
-  /** Why a server was not read the last time; undefined where it was. */
+  /** Reason why the last reading of a server failed; undefined if it succeeded. */
   fault(host: string): string | undefined {
     return this.#faults.get(host)
   }
@@ -67,7 +67,7 @@ class CountersReader {
     this.#nextNs = 0
   }
 
-  /** Reads when it is time to; resolves when every server that was asked has answered or was given up. Never rejects. */
+  /** Reads if due; resolves when every server that was read has answered or timed out. Never rejects. */
   async refresh(atNs: number, atMs: number): Promise<void> {
     if (atNs < this.#nextNs) return
     this.#nextNs = atNs + this.#options.everyS() * NS_PER_S
@@ -84,9 +84,9 @@ class CountersReader {
     if (!ran.ok) return this.#miss(host, firstLine(formatReason(ran.error), REASON_MAX))
     const { stdout, stderr, code } = ran.value
     if (stdout.length > ANSWER_MAX) return this.#miss(host, `it answered more than ${ANSWER_MAX} characters`)
-    // One of several parameters may be absent: what was printed counts.
+    // One of several parameters may be absent: those printed count.
     if (this.#kind.take(node, atMs, splitParams(stdout))) this.#faults.delete(host)
-    else this.#miss(host, firstLine(stderr, REASON_MAX) || `lctl ended with ${code} and printed none of it`)
+    else this.#miss(host, firstLine(stderr, REASON_MAX) || `lctl exited with ${code} and printed none of it`)
   }
 
   #miss(host: string, why: string): void {
@@ -97,7 +97,7 @@ class CountersReader {
 
 type Sink<R> = (atMs: number, node: string, records: readonly R[]) => void
 
-/** Disk I/O of OSTs, as differences of two readings. */
+/** Disk I/O of OSTs, as differences between two readings. */
 export class BrwReader extends CountersReader {
   readonly #newest: Map<string, BrwSample>
 
@@ -114,7 +114,7 @@ export class BrwReader extends CountersReader {
         if (target === undefined || now.has(target) || now.size >= TARGETS_MAX) continue
         const stats = parseBrwStats(text)
         if (stats.sections.length === 0) continue
-        // Cut out of a long text: what stays must not keep all of it.
+        // Detached from a long text, which would otherwise be kept in memory.
         const own = detach(target)
         now.set(own, JSON.parse(JSON.stringify(stats)) as BrwStats)
         const old = was?.get(own)
@@ -139,7 +139,7 @@ export class BrwReader extends CountersReader {
     this.#newest = newest
   }
 
-  /** The newest reading of a target. */
+  /** Newest reading of a target. */
   newest(target: string): BrwSample | undefined {
     return this.#newest.get(target)
   }
@@ -157,7 +157,7 @@ export class TimeoutsReader extends CountersReader {
       const records = firstOf(node).flatMap((service): TimeoutRecord[] => {
         const text = values.get(timeoutsOf(service)) ?? ''
         const { estimates } = parseServiceTimeouts(text === '' ? '' : `${text}\n`)
-        // One line a CPT, in their order (measured A21).
+        // One line per CPT, in order (measured A21).
         return estimates.slice(0, CPTS_MAX).map(({ current, worst, worstAt: worstAtS }, cpt) => {
           return { service: service.name, cpt, current, worst, worstAtS }
         })
@@ -177,7 +177,7 @@ export class TimeoutsReader extends CountersReader {
     this.#newest = newest
   }
 
-  /** The newest estimates of a server: one entry a CPT. */
+  /** Newest estimates of a server: one entry per CPT. */
   newest(host: string): readonly TimeoutSample[] {
     return this.#newest.get(host) ?? []
   }

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { setParamCommand } from '#core/lustre/lctl.ts'
-import { readLine } from './words.ts'
 import { SERVICES } from '../../base/service.ts'
+import { readLine } from './command.ts'
 
 const RULES = SERVICES.ost_io.rules
 
-/** Bytes that mean something to a shell come up often. */
+/** Bytes that are special to a shell are frequent. */
 const hostileId = fc.string({
   unit: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...'\'"`$\\;|&<>(){}[]*?!#~=% \t\n\r-a1.@_') },
@@ -17,14 +17,14 @@ const hostileId = fc.string({
   maxLength: 40,
 })
 
-/** What a real sh makes of words: each as it arrived, in bytes. */
+/** Arguments as they arrive in a real sh, in bytes. */
 function argvOf(words: string): string[] {
   const script = Buffer.from(`for w in ${words}; do printf '%s\\0' "$w"; done`, 'latin1')
   return execFileSync('/bin/sh', [], { input: script }).toString('latin1').split('\0').slice(0, -1)
 }
 
 describe('exploit: job ids that are shell code', () => {
-  // One id a rule, through the text of the rule and the quoting that all commands use; 10,000 of them.
+  // One id per rule, through the text of the rule and the quoting that all commands use; 10,000 of them.
   const ids = fc.sample(hostileId, { numRuns: 10_000, seed: 20_261_121 })
   const rule = (id: string): string => `reg start sl_x jobid={${id}} rate=5`
 

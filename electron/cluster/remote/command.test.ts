@@ -11,8 +11,7 @@ import { READINGS } from '../discovery/readings.ts'
 import { noScope, ROOT_SCOPE, type SudoScope } from './sudo-scope.ts'
 import { filteredCommand } from '../probes/job-filter.ts'
 import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
-import { gate, literalOf, type Access } from './command.ts'
-import { readLine } from './words.ts'
+import { gate, literalOf, type Access, readLine } from './command.ts'
 import { SERVICES } from '../../base/service.ts'
 import { printed } from '#tests/kits/electron/answers.ts'
 
@@ -41,7 +40,7 @@ const stops = [
 ]
 const timer = { unit: 'sluice-edit-1', seconds: 1800, stops }
 
-/** Everything that the console says to a server. */
+/** All command lines that the console sends to a server. */
 const OURS: readonly string[] = [
   ...READINGS.map((args) => `lctl ${args.map(shellQuote).join(' ')}`),
   getParamCommand('obdfilter.*.job_stats', SERVICES.ost_io.policies, RULES),
@@ -90,7 +89,7 @@ describe('the closed list', () => {
     expect(as('systemd', BROAD)).toMatch(
       /^sudo -n \/usr\/bin\/systemd-run --on-active=1800s .* sh -c '\/usr\/sbin\/lctl set_param/,
     )
-    // The detached shell is the login's own: sudo stands where lctl is called.
+    // The detached shell belongs to the login: sudo precedes lctl inside it.
     expect(as('shell', BROAD)).toMatch(/^sh -c .*until sudo -n \/usr\/sbin\/lctl set_param/s)
     const helped: Access = { ...BROAD, sudo: scope('write', { hasHelper: true, helper: '/opt/sbin/sluice-rule' }) }
     expect(as('helper', helped)).toMatch(/^sudo -n \/opt\/sbin\/sluice-rule expire 1800 sluice-edit-1 /)
@@ -111,7 +110,7 @@ describe('the closed list', () => {
     const whole = grant(`get_param obdfilter.\\*.job_stats ${SERVICES.ost_io.policies} ${RULES}`)
     const wide: Access = { ...narrow, sudo: { ...narrow.sudo, grants: [...narrow.sudo.grants, whole] } }
     expect(sent(line, wide)).toBe(`sudo -n /usr/sbin/${line}`)
-    // Nothing of it is granted: sudo says so itself.
+    // None of it is granted: sudo itself reports it.
     expect(sent('lctl get_param health_check version', narrow)).toBe(
       'sudo -n /usr/sbin/lctl get_param health_check version',
     )
@@ -240,7 +239,7 @@ describe('a line that is not on the list', () => {
     expect(seen).toEqual([])
   })
 
-  it('is refused where the path of lctl is none', () => {
+  it('is refused if the path of lctl is not valid', () => {
     expect(literalOf('lctl dl', { ...ROOT, lctl: '/bin/sh -c reboot; lctl' }).ok).toBe(false)
   })
 
@@ -253,7 +252,7 @@ describe('a line that is not on the list', () => {
   })
 })
 
-/** Bytes that mean something to a shell come up often. */
+/** Bytes that are special to a shell are frequent. */
 const hostileId = fc.string({
   unit: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...'\'"`$\\;|&<>(){}[]*?!#~=% \t\n\r-a1.@_') },
@@ -264,7 +263,7 @@ const hostileId = fc.string({
 })
 
 describe('exploit: job ids that are shell code', () => {
-  // One id a rule, through the text of the rule and the quoting that all commands use; 10,000 of them.
+  // One id per rule, through the text of the rule and the quoting that all commands use; 10,000 of them.
   const ids = fc.sample(hostileId, { numRuns: 10_000, seed: 20_261_121 })
   const rule = (id: string): string => `reg start sl_x jobid={${id}} rate=5`
 

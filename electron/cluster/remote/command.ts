@@ -1,23 +1,146 @@
 /**
- * The one door to a server's shell: a command line that is not on the closed list (remote-shapes.ts) is not sent, and what needs root
- * is sent through `sudo -n` with absolute paths where the login is not root.
+ * Gate to a server's shell: a command line that is not on the closed list (shapes.ts) is not sent, and commands
+ * that need root are sent through `sudo -n` with absolute paths if the login is not root.
  *
- * Where sudoers has exact lists of parameters, a reading of several is split into those that are granted, one call each, unless the
- * whole of it is granted.
+ * If sudoers has exact lists of parameters, a reading of several is split into those that are granted, one call each,
+ * unless the whole of it is granted.
  */
 import { fail, formatFailure, ok, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import type { NodeConnection } from '../../base/connection.ts'
+import { readTimerCommand, timerCommandText } from '../../enforce/expiry-match.ts'
+import { filterTail, readFiltered } from '../probes/job-filter.ts'
+import { READ_SHELL_CPU } from '../probes/shell-cpu.ts'
+import { parseWhileTimerExists, whileTimerExists } from '../../base/while-timer-exists.ts'
 import type { NodeFacts } from './facts.ts'
 import { isGranted } from './sudo-grants.ts'
-import { COMPOUND_SHAPES } from './compounds.ts'
 import { throughHelper } from './helper.ts'
 import { readingOf, REMOTE_COMMANDS, type Access, type CompoundShape } from './shapes.ts'
-import { readLine, type Word } from './words.ts'
+import { HELPER_PATH } from './sudo-scope.ts'
+
+// Lines of the console that are more than simple commands, each with its maker. New makers add their shape to the list
+// below.
+
+/** Timers as made, ended and listed by electron/enforce; each kind reaches root in its own way. */
+const expiryTimer: CompoundShape = {
+  name: 'a timer that stops rules',
+  rewrite(line, { isRoot, sudo, lctl }) {
+    const command = readTimerCommand(line)
+    if (!command) return undefined
+    const text = timerCommandText(command, { lctl, sudo: !isRoot })
+    if (text === undefined || isRoot || command.kind === 'shell') return text
+    if (command.kind === 'helper') return `sudo -n ${sudo.helper || HELPER_PATH}${text.slice('sluice-rule'.length)}`
+    // Any login may list systemd units.
+    return command.verb === 'list' ? text : `sudo -n /usr/bin/${text}`
+  },
+}
+
+/** Reading that awk filters on the server; one that is sent in parts is filtered as a whole. */
+const filteredReading: CompoundShape = {
+  name: 'a reading that is cut down on the server',
+  rewrite(line, access, simple) {
+    const filtered = readFiltered(line)
+    const reading = filtered && simple(filtered.reading)
+    if (!filtered || reading === undefined || !filtered.reading.startsWith('lctl get_param ')) return undefined
+    return `${/; /.test(reading) ? `(${reading})` : reading} | ${filterTail(filtered.after)}`
+  },
+}
+
+/** Lines without variable parts. */
+const constants: CompoundShape = {
+  name: 'a line that never differs',
+  rewrite: (line) => (line === READ_SHELL_CPU ? line : undefined),
+}
+
+/** `printf %s TEXT | sluice padll policies set`: the policy text is the operator's own. */
+const padllPolicies: CompoundShape = {
+  name: "the policies of PADLL's controller",
+  rewrite(line) {
+    const m = /^printf %s (.{1,120000}) \| sluice padll policies set(?: --epoch \d{1,15})?$/s.exec(line)
+    const quoted = m?.[1]
+    if (quoted === undefined || quoted.includes('\0')) return undefined
+    const text = quoted.startsWith("'") ? quoted.slice(1, -1).replaceAll(`'\\''`, "'") : quoted
+    return shellQuote(text) === quoted ? line : undefined
+  },
+}
+
+/** `test -e FILE-OF-A-TIMER && lctl set_param ...`: any login may check whether the file exists. */
+const ruleUnderTimer: CompoundShape = {
+  name: 'a rule that is written while its timer waits',
+  rewrite(line, _access, simple) {
+    const read = parseWhileTimerExists(line)
+    if (!read?.command.startsWith('lctl set_param ')) return undefined
+    const command = simple(read.command)
+    return command === undefined || command.includes('; ') ? undefined : whileTimerExists(read.file, command)
+  },
+}
+
+const COMPOUND_SHAPES: readonly CompoundShape[] = [
+  expiryTimer,
+  ruleUnderTimer,
+  filteredReading,
+  constants,
+  padllPolicies,
+]
+
+// Parser of command lines as written by the console: words that are plain or in single quotes, separated by one blank,
+// and simple commands separated by `; `. Anything else that a shell would interpret is rejected: expansions, double
+// quotes, globs, redirections, pipes, jobs, comments, newlines.
+//
+// Text in single quotes is data to every POSIX shell, whatever it contains. Control characters and NUL are refused even
+// there.
+
+interface Word {
+  /** Text without its quotes. */
+  readonly text: string
+  /** Position in the line. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Longest line, bytes: Linux accepts 128 KiB in one argument. */
+const LINE_BYTES = 120 << 10
+
+/** Piece of a word: plain characters, quoted text, or a quote outside of quotes, as written by `shellQuote`. */
+const PIECE = /[A-Za-z0-9_@%+=:,./-]+|'[^'\x00-\x1f\x7f]*'|\\'/y
+
+function wordAt(line: string, from: number): Word | undefined {
+  let text = ''
+  let to = from
+  for (;;) {
+    PIECE.lastIndex = to
+    const piece = PIECE.exec(line)?.[0]
+    if (piece === undefined) break
+    to += piece.length
+    text += piece.startsWith("'") ? piece.slice(1, -1) : piece === "\\'" ? "'" : piece
+  }
+  return to === from ? undefined : { text, from, to }
+}
+
+/**
+ * Simple commands of a line, each at least one word.
+ *
+ * @returns  undefined for a line that contains anything else, or that is too long.
+ */
+export function readLine(line: string): readonly (readonly Word[])[] | undefined {
+  if (line.length > LINE_BYTES) return undefined
+  const commands: Word[][] = [[]]
+  for (let at = 0; ;) {
+    const word = wordAt(line, at)
+    if (!word) return undefined
+    commands.at(-1)?.push(word)
+    if (word.to === line.length) return commands
+    if (line[word.to] === ' ') at = word.to + 1
+    else if (line.startsWith('; ', word.to)) {
+      commands.push([])
+      at = word.to + 2
+    } else return undefined
+  }
+}
 
 export type { Access } from './shapes.ts'
 
-/** How a server's commands reach root's rights, from what was found out about it. */
+/** Root access of a server's commands, from its facts. */
 export const accessOf = (facts: NodeFacts): Access => ({ isRoot: facts.isRoot, sudo: facts.sudo, lctl: facts.lctl })
 
 const refuse = (code: 'REMOTE_COMMAND_REFUSED' | 'REMOTE_NO_RIGHT', why: string): Result<never> =>
@@ -31,7 +154,7 @@ const refuse = (code: 'REMOTE_COMMAND_REFUSED' | 'REMOTE_NO_RIGHT', why: string)
 /** For messages: bounded and printable. */
 const shown = (line: string): string => line.slice(0, 120).replace(/[^\x20-\x7e]/g, '?')
 
-/** One call of lctl through sudo; a reading that is granted in parts only is several. */
+/** Call of lctl through sudo; a reading that is granted only in parts becomes several. */
 function throughSudo(words: readonly Word[], raw: string, { sudo, lctl }: Access): string {
   const call = (rest: string): string => `sudo -n ${lctl} ${rest}`
   const args = words.slice(1).map((w) => w.text)
@@ -48,7 +171,7 @@ function literalOfOne(words: readonly Word[], line: string, access: Access): Res
   const [program, ...rest] = words
   const args = rest.map((w) => w.text)
   const entry = REMOTE_COMMANDS.find((c) => c.program === program?.text)
-  // The name must be written plainly: `'lctl'` is none of ours.
+  // The name must be written plainly: `'lctl'` is not accepted.
   if (!program || !entry || program.to - program.from !== program.text.length || !entry.takes(args)) {
     return refuse('REMOTE_COMMAND_REFUSED', shown(line))
   }
@@ -65,9 +188,10 @@ function literalOfOne(words: readonly Word[], line: string, access: Access): Res
 }
 
 /**
- * What a line of the console becomes on a server: the text that is sent, for the review and the audit too.
+ * Command line as sent to a server: also for the review and the audit.
  *
- * @returns  REMOTE_COMMAND_REFUSED for a line that is not on the list; REMOTE_NO_RIGHT where it needs root and there is no way.
+ * @returns  REMOTE_COMMAND_REFUSED for a line that is not on the list; REMOTE_NO_RIGHT if it needs root and there is no
+ *           access.
  */
 export function literalOf(
   line: string,
@@ -76,7 +200,7 @@ export function literalOf(
 ): Result<string> {
   if (!/^(?:lctl|\/[A-Za-z0-9_./-]{1,200})$/.test(access.lctl))
     return refuse('REMOTE_COMMAND_REFUSED', 'the path of lctl')
-  // Without any way to root it is asked what would be sent with one: what needs none is sent.
+  // Without any root access the line is rewritten as if there were one: it is sent if it does not need it.
   const hasNone = !access.isRoot && access.sudo.kind === 'none'
   const able: Access = hasNone ? { ...access, sudo: { ...access.sudo, kind: 'broad' } } : access
   const simple = (part: string): string | undefined => {
@@ -94,7 +218,7 @@ export function literalOf(
 function literalOfLine(line: string, access: Access): Result<string> {
   const commands = readLine(line)
   if (!commands) return refuse('REMOTE_COMMAND_REFUSED', shown(line))
-  // Simple commands in a row: only ones that change nothing.
+  // A sequence of simple commands: only harmless ones.
   if (commands.length > 1 && !commands.every(isHarmless)) return refuse('REMOTE_COMMAND_REFUSED', shown(line))
   const out: string[] = []
   for (const words of commands) {
@@ -110,12 +234,13 @@ const isHarmless = (words: readonly Word[]): boolean =>
   !/^(?:stop|reset-failed|set)$/.test(words[1]?.text ?? '') &&
   words[2]?.text !== 'set'
 
-/** Exit code of what was not sent for want of rights: as a shell has it for a program that it may not run. */
+/** Exit code of commands not sent for lack of rights: a shell's code for a program that it may not execute. */
 const MAY_NOT = 126
 
 /**
- * The node as everything above may use it: its shell takes what is on the list. What the login has no right to is not sent, and answered as
- * a shell would; a line that is not on the list is not sent either, and fails with REMOTE_COMMAND_REFUSED.
+ * Node for the rest of the console: its shell accepts only listed commands. Commands without the necessary rights are
+ * not sent, and answered as by a shell; a line that is not on the list is not sent either, and fails with
+ * REMOTE_COMMAND_REFUSED.
  */
 export function gate(node: NodeConnection, access: Access): NodeConnection {
   return {

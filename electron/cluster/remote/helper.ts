@@ -1,10 +1,12 @@
-/** Writes of rules through the helper that sudoers allows (resources/server/sluice-rule), which checks every word again. */
+/**
+ * Writes rules through the helper that sudoers allows (resources/server/sluice-rule), which checks every word again.
+ */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { shellQuote } from '#core/lustre/lctl.ts'
 import { parseRuleCommand, type RuleCommand } from '#core/tbf/rule-command.ts'
 import { HELPER_PATH, type SudoScope } from './sudo-scope.ts'
 
-/** Rate that a server gives a rule without one, RPC/s. */
+/** Default rate of a rule on a server, RPC/s. */
 const RATE_WITHOUT = 10_000
 
 const refuse = (why: string): Result<never> =>
@@ -24,10 +26,10 @@ function wordsOf(parameter: string, c: RuleCommand): Result<readonly string[]> {
 }
 
 /**
- * The helper's call for one assignment of set_param.
+ * Call of the helper for one assignment of set_param.
  *
  * @param assignment  `PARAMETER=VALUE`, on the closed list.
- * @returns           REMOTE_NO_RIGHT for what the helper does not do: it changes no policy.
+ * @returns           REMOTE_NO_RIGHT for assignments that the helper does not support: it changes no policy.
  */
 export function throughHelper(assignment: string, sudo: SudoScope): Result<string> {
   const at = assignment.indexOf('=')

@@ -26,7 +26,7 @@ describe('what counts as reading', () => {
     'hostname x',
     'systemctl stop sluice-a.timer',
     'scontrol update jobid=1',
-    // A quote that is opened in one part is closed in the next, so that what looks quoted there is not.
+    // A quote that is opened in one part is closed in the next, so that text that seems quoted is not.
     "lctl get_param 'x; id ';reboot;'; id '",
     "lctl get_param x'; id ';reboot; id '",
     'lctl get_param "x; id ";reboot',

@@ -1,4 +1,4 @@
-/** A shell that only reads: what stands under every verb while a cluster is read-only, whatever a bug above it does. */
+/** Read-only shell: the lowest layer while a cluster is read-only, whatever a bug above it does. */
 import { fail } from '#core/base/result.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { readFiltered } from '../probes/job-filter.ts'
@@ -13,18 +13,22 @@ const READS = [
   /^sluice padll (?:status|policies show)$/,
 ]
 
-/** Whether a command line of the console changes nothing. One that is not known to is taken for one that does. */
+/** True if a command line of the console is known to change nothing. */
 export function isReading(command: string): boolean {
   if (readTimerCommand(command)?.verb === 'list' || command === READ_SHELL_CPU) return true
-  // Cut down on the server by a program of ours: what is read counts.
+  // Filtered on the server by Sluice's own program: the reading itself decides.
   const filtered = readFiltered(command)
   if (filtered) return isReading(filtered.reading)
-  // A row of readings. What is quoted is data wherever a row is parted; a quote or a backslash that is left over is nothing of ours.
+  // Sequence of readings. Quoted text is data wherever a sequence is split; a remaining quote or backslash is not
+  // Sluice's.
   const bare = command.replace(/'[^'\n]*'|\\'/g, 'q')
   return bare.split('; ').every((part) => READS.some((r) => r.test(part)))
 }
 
-/** The node, as long as `isReadOnly` says so for readings alone: other commands are not sent, and fail with NODE_READ_ONLY. */
+/**
+ * Node that sends only readings while `isReadOnly` returns true: other commands are not sent, and fail with
+ * NODE_READ_ONLY.
+ */
 export function readOnlyWhile(node: NodeConnection, isReadOnly: () => boolean): NodeConnection {
   return {
     host: node.host,

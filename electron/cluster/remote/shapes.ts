@@ -1,41 +1,41 @@
 /**
- * The closed list of what the console ever runs on a server: programs and the shapes of their arguments. Whoever makes a new command
- * line adds its shape here; a line that has none is not sent.
+ * Closed list of all commands that the console runs on servers: programs and the shapes of their arguments. A new
+ * command line needs a shape here; a line without one is not sent.
  *
- * A line of several commands, with a pipe or a redirection, is made in one place and has a compound shape of its own: it is taken
- * when its maker makes the very same text out of what was read from it.
+ * A line of several commands, with a pipe or a redirection, is made in one place and has a compound shape of its own:
+ * it is accepted if its maker renders the same text from its parsed form.
  */
 import { parsePolicyCommand, POLICIES } from '#core/tbf/policy-command.ts'
 import { parseRuleCommand } from '#core/tbf/rule-command.ts'
 import type { SudoScope } from './sudo-scope.ts'
 import { SERVICES } from '../../base/service.ts'
 
-/** How commands reach root's rights on one server. */
+/** Root access of commands on one server. */
 export interface Access {
   readonly isRoot: boolean
   readonly sudo: SudoScope
-  /** lctl as it is called: a path, or `lctl` where root finds it by name. */
+  /** lctl as called; a path, or `lctl` if root finds it by name. */
   readonly lctl: string
 }
 
 export interface RemoteCommand {
-  /** The word that a line begins with. */
+  /** First word of the line. */
   readonly program: string
-  /** Where sudoers has it; undefined: it needs no root, or access says where. */
+  /** Its path in sudoers; undefined: it needs no root, or `Access` has the path. */
   readonly path?: string | undefined
-  /** Whether these arguments are on the list. */
+  /** True if these arguments are on the list. */
   takes(args: readonly string[]): boolean
-  /** Whether it needs root; true when absent. */
+  /** True if it needs root, which is the default. */
   needsRoot?(args: readonly string[]): boolean
 }
 
-/** A line that is not one simple command. */
+/** Line that is not one simple command. */
 export interface CompoundShape {
   readonly name: string
   /**
-   * The line as it is sent with this access; undefined: it is not one of these.
+   * Line as sent with this access; undefined: not of this shape.
    *
-   * @param simple  the same of a part that is made of simple commands.
+   * @param simple  same for a part that consists of simple commands.
    */
   rewrite(line: string, access: Access, simple: (part: string) => string | undefined): string | undefined
 }
@@ -44,15 +44,15 @@ const NAMED = /^(?:version|health_check|jobid_var|jobid_name|cpu_partition_table
 const IN_TREE = /^(?:obdfilter|mdt|mdd|osd-[a-z*]{1,16}|ost|mds|ldlm|mgs|lod|osp)\.[A-Za-z0-9_.*{},-]{1,300}$/
 const isReadable = (name: string): boolean => NAMED.test(name) || IN_TREE.test(name)
 
-/** Rules and policies of the services that the console writes, and nothing else. */
+/** Only rules and policies of the services that the console writes. */
 const RULES: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.rules))
 const POLICY: ReadonlySet<string> = new Set(Object.values(SERVICES).map((s) => s.policies))
 
-/** What rules are made of: conditions, names, numbers. Neither quotes nor anything that a shell would act on. */
+/** Parts of rules: conditions, names, numbers. Neither quotes nor other characters that are special to a shell. */
 const RULE_TEXT = /^[A-Za-z0-9.@_:/+#%=~^*?,&{}[\] -]{1,4095}$/
 const POLICY_TEXT = /^[a-z0-9_+ ]{1,64}$/
 
-/** Whether a value may be written to nrs_tbf_rule: the rule grammar, within the characters above. */
+/** True if a value may be written to nrs_tbf_rule: the rule grammar, within the characters above. */
 export const isRuleText = (value: string): boolean => RULE_TEXT.test(value) && parseRuleCommand(value).ok
 
 /** `NAME=VALUE` of set_param. */
@@ -64,7 +64,7 @@ export function isAssignment(word: string): boolean {
   return POLICY.has(name) && POLICY_TEXT.test(value) && parsePolicyCommand(value, { hp: true, policies: POLICIES }).ok
 }
 
-/** Arguments of one reading: names of parameters, with -n (values alone) or -N (names alone). */
+/** Parses the arguments of one reading: names of parameters, with -n (values only) or -N (names only). */
 export function readingOf(args: readonly string[]): { flags: readonly string[]; names: readonly string[] } | undefined {
   if (args[0] !== 'get_param') return undefined
   const from = args.findIndex((a, i) => i > 0 && !a.startsWith('-'))
@@ -96,7 +96,7 @@ const each =
     args.length <= 16 && args.every((a) => shapes.some((s) => s.test(a)))
 const free = (): boolean => false
 
-/** A unit of ours, or a pattern of ours. */
+/** Unit of Sluice, or a pattern for them. */
 const UNIT = /^sluice-[A-Za-z0-9_.:*-]{1,200}$/
 const UNIT_FLAG = /^--(?:all|no-legend|no-pager|plain|full|quiet|type=timer|output=json|property=[A-Za-z,]{1,120})$/
 
@@ -112,7 +112,7 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
           each(UNIT, UNIT_FLAG)(rest),
     needsRoot: ([verb]) => verb === 'stop' || verb === 'reset-failed',
   },
-  // Who the jobs are, and on how many nodes: everybody may ask.
+  // Owners and node counts of jobs: any login may read them.
   {
     program: 'squeue',
     takes: each(
@@ -147,7 +147,7 @@ export const REMOTE_COMMANDS: readonly RemoteCommand[] = [
           )(rest.slice(1)))),
     needsRoot: free,
   },
-  // Finding out about a server: nothing of these has an argument that is not here.
+  // Discovery of a server: only with the arguments listed here.
   { program: 'id', takes: oneOf(all(/^-u$/), all(/^-un$/)), needsRoot: free },
   { program: 'hostname', takes: all(), needsRoot: free },
   { program: 'date', takes: all(/^\+%s\.%N$/), needsRoot: free },

@@ -1,8 +1,9 @@
 /**
- * Whether sudo would run a command: patterns of sudoers against a program and its arguments, the last one that fits counts.
+ * Evaluation of sudo grants: patterns of sudoers against a program and its arguments, the last match counts.
  *
- * Source: sudoers(5), "Wildcards" and "Regular expressions". Deviation: a regular expression (sudo 1.9.10) is not evaluated, because it
- * is the server's text; it counts as fitting where it names the first argument. sudo itself has the last word.
+ * Source: sudoers(5), "Wildcards" and "Regular expressions". Deviation: a regular expression (sudo 1.9.10) is not
+ * evaluated, because it is the server's text; it counts as a match if it names the first argument. sudo itself decides
+ * in the end.
  */
 import type { SudoGrant } from './sudo-scope.ts'
 
@@ -46,7 +47,7 @@ const fitsOne = (t: Token, c: string, isPath: boolean): boolean =>
   t.kind === 'text' ? t.c === c : !(isPath && c === '/') && (t.kind === 'one' || (t.kind === 'set' && inSet(t, c)))
 
 /**
- * fnmatch(3) as sudo uses it.
+ * fnmatch(3) as used by sudo.
  *
  * @param isPath      a wildcard does not match `/` then.
  * @complexity        O(pattern × text), without recursion: both may be a server's text.
@@ -86,7 +87,7 @@ function fitsArgs(pattern: string | undefined, args: readonly string[]): boolean
   return fitsPattern(pattern, args.join(' '), false)
 }
 
-/** Whether sudo runs `program args` as root without a password. */
+/** True if sudo runs `program args` as root without a password. */
 export function isGranted(grants: readonly SudoGrant[], program: string, args: readonly string[]): boolean {
   const last = grants.findLast((g) => fitsProgram(g.program, program) && fitsArgs(g.args, args))
   return last !== undefined && !last.isDenied

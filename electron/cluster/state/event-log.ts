@@ -1,4 +1,4 @@
-/** What happened, newest last: rules, controller decisions, jobs, nodes, the operator's choices. Bounded. */
+/** Event log, newest last: rules, controller decisions, jobs, nodes, the operator's choices. Bounded. */
 import type { Mark } from '#core/api/frames.ts'
 
 const KEPT = 2_000
@@ -7,12 +7,12 @@ export class EventLog {
   #marks: Mark[] = []
   readonly #listeners: ((m: Mark) => void)[] = []
 
-  /** Calls `listener` for every event from now on. */
+  /** Calls `listener` for every new event. */
   onEvent(listener: (m: Mark) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Takes an event; a note may be of an instant that is over. */
+  /** Adds an event; a note may have a time in the past. */
   add(mark: Mark): void {
     let at = this.#marks.length
     while (at > 0 && (this.#marks[at - 1] as Mark).atMs > mark.atMs) at--

@@ -1,11 +1,11 @@
-/** Controllers on servers whose job ids say root, say nothing, or begin to say something else. */
+/** Controllers on servers whose job ids identify root, identify no user, or change their template. */
 import { describe, expect, it } from 'vitest'
 import { LIVE_FENCES } from '#core/control/fences.ts'
 import { emulatedCluster, smallScenario, type Emulated, type Setup } from '../../../tests/node/emulated-cluster.ts'
 import { standing } from '../../../tests/node/rule-service.ts'
 import { lost, printed } from '#tests/kits/electron/answers.ts'
 
-/** Answers of servers to `lctl get_param jobid_var jobid_name`; undefined: as the emulator has them. */
+/** Answers of servers to `lctl get_param jobid_var jobid_name`; undefined: as printed by the emulator. */
 type Answers = Map<string, string | undefined>
 
 const answering =
@@ -56,7 +56,7 @@ describe('a controller never limits a job of root', () => {
 
 describe('without one known template no controller enforces', () => {
   it.each([
-    ['a server does not tell', new Map([['oss02', '']]), /oss02 does not tell/],
+    ['a server does not tell', new Map([['oss02', '']]), /oss02 does not report/],
     ['servers differ', new Map([['oss02', told('procname_uid', '%e.%u')]]), /oss01 has .*oss02 has /],
     ['job ids are off', both(told('disable', '%e.%u')), /disable/],
     ['ids tell neither user nor job', both(told('nodelocal', '%H')), /%H/],
@@ -74,7 +74,7 @@ describe('without one known template no controller enforces', () => {
     expect(codes(c)).toContain('JOBID_TEMPLATE_UNKNOWN')
     await c.run(4)
     expect([c.monitor.loop.mode, c.writes()]).toEqual(['advise', []])
-    // Rules that an operator commits are not a controller's.
+    // Rules that an operator commits do not belong to a controller.
     expect(c.monitor.setController('none').ok).toBe(true)
     expect(c.monitor.setMode('enforce').ok).toBe(true)
     expect(c.monitor.setController('adaptbf')).toMatchObject({ ok: false })
@@ -96,7 +96,7 @@ describe('without one known template no controller enforces', () => {
     expect(c.records.some((r) => r.kind === 'mode' && JSON.stringify(r).includes('mode advise'))).toBe(true)
   })
 
-  it('a server that does not answer keeps what it told', async () => {
+  it('a server that does not answer keeps its last settings', async () => {
     let isSilent = false
     const c = cluster(['1.hog.u1'], new Map(), {
       around: (node) => ({

@@ -1,8 +1,8 @@
 /**
- * Job id settings of a cluster's servers, and whether a controller may enforce by them: who runs a job is told by its id, so
- * without one known template for all servers root's jobs cannot be spared.
+ * Job id settings of a cluster's servers, and the decision whether a controller may enforce with them: the owner of a
+ * job is determined from its id, so without one known template for all servers root's jobs cannot be exempted.
  *
- * In enforce the settings are read again every few seconds; what differs from those that enforce began with ends it.
+ * In enforce the settings are read again every few seconds; a difference from those that enforce began with ends it.
  */
 import { jobOwners, MODEL_JOB_OWNERS, type JobIdSetting, type JobOwners } from '#core/lustre/job-owner.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -16,23 +16,23 @@ import {
   type NodeConnection,
 } from '../../base/connection.ts'
 
-/** Settings are read again after this in enforce, ns. */
+/** Interval of reading the settings in enforce, ns. */
 const AGAIN_NS = 10 * NS_PER_S
 const READ = getParamCommand('jobid_var', 'jobid_name')
 
 const textOf = ({ variable, name }: JobIdSetting): string => `jobid_var=${variable} jobid_name=${name}`
 
-/** Who jobs belong to by the settings of all servers, or why that is not known. */
+/** Job owners by the settings of all servers, or the reason why they are unknown. */
 function agreed(settings: JobIdSettings): Result<{ readonly owners: JobOwners; readonly text: string }, string> {
   const sorted = [...settings].sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
   const [other = '', first] = sorted[0] ?? []
   for (const [host, setting] of sorted) {
-    if (!setting) return fail(`${host} does not tell its jobid_var and jobid_name`)
+    if (!setting) return fail(`${host} does not report its jobid_var and jobid_name`)
     if (first && textOf(first) !== textOf(setting)) {
       return fail(`${other} has ${textOf(first)}, and ${host} has ${textOf(setting)}`)
     }
   }
-  if (!first) return fail('no server has told its jobid_var and jobid_name yet')
+  if (!first) return fail('no server has reported its jobid_var and jobid_name yet')
   const owners = jobOwners(first)
   return owners.ok ? ok({ owners: owners.value, text: textOf(first) }) : owners
 }
@@ -43,46 +43,48 @@ export class JobIdWatch {
   readonly #read = new Map<string, { readonly atNs: number; readonly setting: JobIdSetting | undefined }>()
   readonly #reading = new Set<string>()
   #judged: { readonly key: string; readonly result: ReturnType<typeof agreed> } | undefined
-  /** The settings that enforce began with; undefined outside it. */
+  /** Settings that enforce began with; undefined outside it. */
   #enforced: string | undefined
   #ended: Failure | undefined
 
-  /** @param exec  runs a command on a server in its turn among the other readings. */
+  /** @param exec  runs a command on a server in queue order with the other readings. */
   constructor(source: ClusterSource, exec: (node: NodeConnection, command: string) => Promise<Result<ExecResult>>) {
     this.#source = source
     this.#exec = exec
   }
 
-  /** Whether a job is never limited by a controller. @param user  as the batch system has it; empty: not known. */
+  /**
+   * True for a job that is never limited by a controller. @param user  as reported by the batch system; empty: unknown.
+   */
   isSystem(jobId: string, user: string): boolean {
     if (this.#source.kind === 'EMULATED') return MODEL_JOB_OWNERS.isSystem(jobId, user)
     const now = this.#now()
     return !now.ok || now.value.owners.isSystem(jobId, user)
   }
 
-  /** Why no controller may enforce; undefined where one may. */
+  /** Reason why no controller may enforce; undefined if allowed. */
   get refusal(): Failure | undefined {
     if (this.#source.kind === 'EMULATED') return undefined
     const now = this.#now()
     return now.ok ? undefined : this.#unknown(now.error)
   }
 
-  /** Why enforce was left; undefined after the mode was chosen again. */
+  /** Reason why enforce was left; undefined after the mode was chosen again. */
   get ended(): Failure | undefined {
     return this.#ended
   }
 
-  /** A mode was chosen: what ended the one before is settled. */
+  /** Called when a mode was chosen, which clears the reason for leaving the previous one. */
   chosen(): void {
     this.#ended = undefined
     this.#enforced = undefined
   }
 
-  /** Reads what is due; only servers of which nothing is known are waited for. */
+  /** Reads the settings that are due; only servers without known settings are awaited. */
   async refresh(nodes: readonly NodeConnection[], nowNs: number, isEnforcing: boolean): Promise<void> {
     if (this.#source.kind === 'EMULATED') return
     const told = this.#source.jobIdSettings?.()
-    // What was found out when a server answered again is newer than what was read before.
+    // Facts discovered when a server answered again are newer than earlier readings.
     if (!isEnforcing) for (const host of told?.keys() ?? []) this.#read.delete(host)
     const first: Promise<void>[] = []
     const asked = new Set<string>()
@@ -101,7 +103,10 @@ export class JobIdWatch {
     await Promise.all(first)
   }
 
-  /** To be called in enforce before anything is written: why it must be left; undefined where it may go on. */
+  /**
+   * To be called in enforce before anything is written. Returns the reason for leaving it; undefined if it may
+   * continue.
+   */
   check(): Failure | undefined {
     if (this.#source.kind === 'EMULATED') return undefined
     const now = this.#now()
@@ -113,16 +118,16 @@ export class JobIdWatch {
       what: `Controllers left enforce on ${this.#source.cluster}`,
       why: `job ids were made by ${this.#enforced} and are now made by ${now.value.text}`,
       unaffected: 'Their rules are removed; sampling continues.',
-      next: 'Look at the jobs under their new ids, then enforce again.',
+      next: 'Check the jobs under their new ids, then enforce again.',
     })
   }
 
   #unknown(why: string): Failure {
     return {
       code: 'JOBID_TEMPLATE_UNKNOWN',
-      what: `No controller may enforce on ${this.#source.cluster}: root's jobs cannot be told from others`,
+      what: `No controller may enforce on ${this.#source.cluster}: root's jobs cannot be identified`,
       why,
-      unaffected: 'It is sampled; observe, advise and rules committed by hand work.',
+      unaffected: 'It is sampled; observe, advise and manually committed rules work.',
       next: 'Set the same on all servers and clients, on the MGS: lctl set_param -P jobid_var=SLURM_JOB_ID jobid_name=%j.%e.%u',
     }
   }
@@ -139,7 +144,7 @@ export class JobIdWatch {
     this.#reading.add(host)
     try {
       const ran = await this.#exec(node, READ)
-      // A server that does not answer gets no rules either; what is known of it stays.
+      // A server that does not answer gets no rules either; its known settings stay.
       if (!ran.ok) return
       const values = splitParams(ran.value.stdout)
       const [variable, name] = ['jobid_var', 'jobid_name'].map((n) => values.get(n)?.trim().slice(0, 200))

@@ -1,4 +1,4 @@
-/** Every job seen on the cluster: who it belongs to, its colour, and what it did in the last full second. */
+/** Registry of all jobs seen on the cluster: owner, color, and activity in the last full second. */
 import type { BatchJob } from '#core/batch/batch-job.ts'
 import type { JobDelta } from '#core/lustre/job-deltas.ts'
 
@@ -13,7 +13,7 @@ interface SecondOfJob {
 const newSecond = (): SecondOfJob => ({ ops: new Map(), dataRpcs: 0, dataBytes: 0, serviceUsecs: 0 })
 
 const COLOURS = 7
-/** Part of the reads and writes of late that still counts a second later: those of the last half minute weigh most. */
+/** Decay of recent reads and writes per second: those of the last half minute weigh most. */
 const KEPT = 0.9
 
 export class Job {
@@ -22,13 +22,13 @@ export class Job {
   user = ''
   account = ''
   nodes: number | undefined
-  /** Names of its nodes, as far as the batch system or its id tells. */
+  /** Names of its nodes, as far as known from the batch system or its id. */
   hosts: readonly string[] = []
-  /** When it last had an RPC. */
+  /** Time of its last RPC. */
   lastActiveMs: number
-  /** Index of its categorical ink, 0 = other. */
+  /** Index of its categorical color, 0 = other. */
   colour = 0
-  /** Reads and writes of late, each second weighing less as it ages; as long as the job is idle they stay in proportion. */
+  /** Recent reads and writes, each second decaying with age; while the job is idle their ratio is kept. */
   #recentData = { rpcs: 0, bytes: 0 }
   #second = newSecond()
   #lastSecond = newSecond()
@@ -49,7 +49,7 @@ export class Job {
     return this.#lastSecond
   }
 
-  /** @param scale  times it, what was counted is that of one sampling period. */
+  /** @param scale  factor that scales the counts to one sampling period. */
   count(d: JobDelta, scale = 1): void {
     for (const [op, n] of d.ops) this.#second.ops.set(op, (this.#second.ops.get(op) ?? 0) + n * scale)
     this.#second.dataRpcs += d.dataRpcs * scale
@@ -91,7 +91,7 @@ export class JobRegistry {
     return this.#jobs.get(jobId)
   }
 
-  /** The job of this id, made when it is new. */
+  /** Job with this id, registered if new. */
   meet(jobId: string, atMs: number): { job: Job; isNew: boolean } {
     const known = this.#jobs.get(jobId)
     if (known) return { job: known, isNew: false }
@@ -105,8 +105,8 @@ export class JobRegistry {
   }
 
   /**
-   * Gives the jobs of a chart their inks. A job keeps its ink for the session; a new one takes an ink that no other job of
-   * the chart holds.
+   * Assigns colors to the jobs of a chart. A job keeps its color for the session; a new one gets a color that no other
+   * job of the chart has.
    */
   colour(top: readonly string[]): void {
     const wanted = top

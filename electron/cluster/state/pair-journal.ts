@@ -1,10 +1,10 @@
 /**
- * What moved between pairs of jobs in the recent past, sample by sample: enough to say who owed whom at any sample still in
- * memory, by taking back what came after it.
+ * Recent moves between pairs of jobs, sample by sample: they allow reconstructing the debts at any sample still in
+ * memory, by reverting later moves.
  */
-import type { PairMove } from '#core/adaptbf/pair-book.ts'
+import type { PairMove } from '#core/adaptbf/pair-accounts.ts'
 
-/** Samples kept, the most that a cluster has in memory; and moves in all, about 20 MB. */
+/** Maximum samples, as many as a cluster has in memory; and moves in total, about 20 MB. */
 const SAMPLES_MAX = 1_800
 const MOVES_MAX = 200_000
 
@@ -17,7 +17,7 @@ export interface JournalSample {
 export class PairJournal {
   #samples: JournalSample[] = []
   #moves = 0
-  /** Newest sample of which moves are gone. */
+  /** Newest sample with dropped moves. */
   #goneTo = 0
 
   add(sample: number, atMs: number, target: string, moves: readonly PairMove[]): void {
@@ -29,19 +29,19 @@ export class PairJournal {
     this.#trim(sample)
   }
 
-  /** Forgets everything: what is to come starts from nothing. */
+  /** Drops everything and starts without debts. */
   clear(sample: number): void {
     this.#samples = []
     this.#moves = 0
     this.#goneTo = sample
   }
 
-  /** Whether everything that moved after a sample is here. */
+  /** True if all moves after a sample are stored. */
   reaches(sample: number): boolean {
     return sample >= this.#goneTo
   }
 
-  /** Instant of the oldest moves here; Infinity without any. */
+  /** Time of the oldest stored moves; Infinity without any. */
   get fromMs(): number {
     return this.#samples[0]?.atMs ?? Infinity
   }

@@ -101,7 +101,7 @@ describe('rules of the past', () => {
     expect(recent.rulesAt('oss02', 5)).toBeUndefined()
   })
 
-  it('are forgotten with the samples that they stood at, the one that stands at the oldest excepted', () => {
+  it('are dropped with their samples, except the one in force at the oldest', () => {
     const recent = new Recent(NS_PER_S, 10_000)
     for (let n = 1; n <= 100; n++) {
       recent.push(START + n * 1000)

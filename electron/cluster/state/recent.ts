@@ -1,16 +1,17 @@
 /**
- * The recent past of a cluster in memory: every sample for some minutes, means of a second for half an hour, and the rules as
- * the servers printed them. What a view shows at sample n is read from here; wider windows are drawn from the history.
+ * Recent history of a cluster in memory: every sample for some minutes, means of a second for half an hour, and the
+ * rules as the servers printed them. The data shown at sample n are read from here; wider windows are drawn from the
+ * history.
  */
 import { NS_PER_MS } from '#core/base/units.ts'
 import { SeriesTable } from '#core/series/series-table.ts'
 
-/** Samples kept as taken: those of ten minutes, of which the fastest clusters have three (at 10 Hz) and the slowest more. */
+/** Raw samples are kept for ten minutes; for three by the fastest clusters (10 Hz), longer by the slowest. */
 const RAW_S = 600
 const RAW_MOST = 1_800
 const RAW_LEAST = 180
 const SECONDS = 1_800
-/** Rule texts are kept up to this many characters in all. */
+/** Rule texts are kept up to this many characters in total. */
 const RULE_TEXT_MAX = 16_000_000
 
 export const JOB_COLUMNS = [
@@ -25,7 +26,7 @@ export const JOB_COLUMNS = [
   'granted',
 ] as const
 export const TARGET_COLUMNS = ['rpcs', 'serviceMs', 'queued', 'used'] as const
-/** What is left of a job while one of its targets is not measured. */
+/** Measured part of a job while one of its targets is not measured. */
 export const PART_COLUMNS = ['rpcs', 'readBps', 'writeBps'] as const
 export const SHARE_COLUMNS = ['rpcs', 'tokens', 'record', 'demand'] as const
 /** Parts of one cycle, ms of wall time. */
@@ -80,23 +81,23 @@ const NO_GAPS: ReadonlyMap<string, string> = new Map()
 export class Recent {
   readonly raw: Tier
   readonly seconds = tier(SECONDS)
-  /** Totals over the targets that were measured, of samples in which others were not: the whole is at least that. */
+  /** Totals over the measured targets, in samples where others were not: lower bounds of the total. */
   readonly partials: SeriesTable
-  /** Rates of jobs on the targets that were measured, where others of theirs were not: each is at least that. */
+  /** Rates of jobs on the measured targets, where others of theirs were not: lower bounds. */
   readonly jobParts: SeriesTable
   readonly shares: SeriesTable
-  /** What each cycle cost, by node, and in all under `TOTAL`. */
+  /** Cost of each cycle, by node, and in total under `TOTAL`. */
   readonly cycles: SeriesTable
   readonly #rules = new Map<string, RuleText[]>()
   #ruleChars = 0
-  /** By sample; those in which everything was read are left out. */
+  /** By sample; complete samples are omitted. */
   readonly #gaps = new Map<number, ReadonlyMap<string, string>>()
   #secondMs = 0
   #secondFrom = 1
 
   /**
    * @param periodNs  time between two samples, > 0.
-   * @param keepMs    how far back samples are kept as taken, where it is not left to the period.
+   * @param keepMs    time for which raw samples are kept, unless it follows from the period.
    */
   constructor(periodNs: number, keepMs?: number) {
     const samples = Math.ceil(((keepMs ?? RAW_S * 1000) * NS_PER_MS) / periodNs)
@@ -117,7 +118,7 @@ export class Recent {
     return this.raw.totals.newest
   }
 
-  /** Why servers have no counts in the newest sample, by host. */
+  /** Stores the reasons why servers have no counts in the newest sample, by host. */
   keepGaps(gaps: ReadonlyMap<string, string>): void {
     const { newest, oldest } = this.raw.totals
     if (gaps.size > 0) this.#gaps.set(newest, gaps)
@@ -127,7 +128,7 @@ export class Recent {
     }
   }
 
-  /** Servers without counts in a sample, and why. */
+  /** Servers without counts in a sample, and the reasons. */
   gapsAt(sample: number): ReadonlyMap<string, string> {
     return this.#gaps.get(sample) ?? NO_GAPS
   }
@@ -139,12 +140,12 @@ export class Recent {
     list.push({ sample, text, policy })
     this.#ruleChars += text.length
     const { oldest } = this.raw.totals
-    // One that another had followed before the oldest sample in memory stands at none.
+    // An entry that was replaced before the oldest sample in memory applies to none.
     const isOver = (): boolean => this.#ruleChars > RULE_TEXT_MAX || (list[1]?.sample ?? Infinity) <= oldest
     while (list.length > 1 && isOver()) this.#ruleChars -= list.shift()?.text.length ?? 0
   }
 
-  /** The rules of a server as they stood at a sample; undefined when they are no longer (or not yet) known. */
+  /** Rules of a server at a sample; undefined if they are no longer (or not yet) known. */
   rulesAt(host: string, sample: number): RuleText | undefined {
     return this.#rules.get(host)?.findLast((r) => r.sample <= sample)
   }
@@ -154,7 +155,7 @@ export class Recent {
     const atMs = this.raw.totals.atMs(at)
     const oldestRaw = this.raw.totals.atMs(this.raw.totals.oldest)
     const oldestSecond = this.seconds.totals.atMs(this.seconds.totals.oldest)
-    // While nothing has left the fine tier, the coarse one knows no more.
+    // While the fine tier is complete, the coarse one has no more data.
     const enough = this.raw.totals.oldest === 1 || atMs - windowMs >= oldestRaw - 1000 || !(oldestSecond < oldestRaw)
     if (enough || this.seconds.totals.newest === 0) return { tier: this.raw, to: at }
     return { tier: this.seconds, to: this.seconds.totals.sampleAt(atMs - 999), stepMs: 1000 }
@@ -167,7 +168,7 @@ export class Recent {
     for (const name of [...this.shares.names]) if (name.startsWith(`${jobId}\u0000`)) this.shares.drop(name)
   }
 
-  /** The samples of the second that ended become one of the coarse tier. */
+  /** Adds the mean of the second that ended to the coarse tier. */
   #closeSecond(next: number): void {
     const from = this.#secondFrom
     const to = this.raw.totals.newest

@@ -1,6 +1,6 @@
 /**
- * Which rule a job falls under, judged by what is known of it: mostly its job id alone. A rule that asks for more (nid, uid,
- * opcode) may match; it is never guessed.
+ * Rule that applies to a job, judged by what is known of it: mostly only its job id. A rule with other conditions (nid,
+ * uid, opcode) may match; it is never guessed.
  */
 import { Binder, ShapeCache, type Binding } from '#core/control/binding.ts'
 import type { KnownRequest } from '#core/control/condition-shape.ts'
@@ -10,20 +10,20 @@ import { fullConditions } from '#core/tbf/conditions.ts'
 import { isField, type Field } from '#core/tbf/request-key.ts'
 import type { TbfType } from '#core/tbf/tbf-type.ts'
 
-/** Structures of conditions, shared by all servers and kept from sample to sample. */
+/** Compiled conditions, shared by all servers and kept from sample to sample. */
 export class RuleMatcher {
   readonly shapes = new ShapeCache()
 }
 
-/** Fields of a policy as it is shown, `tbf jobid+opcode`; none for generic TBF and where it is not known. */
+/** Fields of a policy as shown, `tbf jobid+opcode`; none for generic TBF and if unknown. */
 const fieldsOf = (policy: string): readonly Field[] =>
   policy.startsWith('tbf ') ? policy.slice(4).split('+').filter(isField) : []
 
 /**
- * Lines with their field, also those that releases up to 2.17.0 print as `{id}` under a type of one field; the built-in rule,
- * there `{*}`, has `*`.
+ * Lines with their field, also those that releases up to 2.17.0 print as `{id}` under a type of one field; the built-in
+ * rule, there `{*}`, has `*`.
  *
- * @param policy  that schedules the queue, as shown: `tbf jobid`.
+ * @param policy  policy of the queue, as shown: `tbf jobid`.
  */
 export function writtenLines(rules: readonly RuleLine[], policy: string): RuleLine[] {
   const fields = fieldsOf(policy)
@@ -34,10 +34,10 @@ export function writtenLines(rules: readonly RuleLine[], policy: string): RuleLi
 }
 
 /**
- * How to find the rule of a request among the regular rules of one server, CPT 0: O(1) where every rule names jobs exactly,
- * as ours do, else by going through those that do not.
+ * Returns a finder of a request's rule among the regular rules of one server, CPT 0: O(1) if every rule names jobs
+ * exactly, as Sluice's do, else by iterating over those that do not.
  *
- * @returns  the first rule that surely matches, and those before it that may.
+ * @returns  the first rule that certainly matches, and those before it that may.
  */
 export function bindingFinder(
   rules: readonly RuleLine[],
@@ -50,7 +50,10 @@ export function bindingFinder(
   return (request) => binder.bind(request)
 }
 
-/** The same for a job of which only the id is known: the first rule that surely matches; undefined when only `default` does. */
+/**
+ * Same for a job of which only the id is known: the first rule that certainly matches; undefined if only `default`
+ * does.
+ */
 export function ruleFinder(
   rules: readonly RuleLine[],
   matcher: RuleMatcher,

@@ -1,15 +1,15 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { EnforcementStore, storeFile } from '../../enforce/store.ts'
-import { byOthers, ruleService, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, ruleService, standing } from '../../../tests/node/rule-service.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import type { Console } from '../console.ts'
-import { lookForLeftovers } from './leftovers.ts'
 import type { LiveConsole } from './live-console.ts'
+import { lookForLeftovers } from './cluster-service.ts'
 
 /**
- * A rule `hog` on oss01 that is on record, with seconds that it has left or null for one that stays: what is found to be left over of
- * it, whether it stands, and how many timers the server has.
+ * Leftovers found of a recorded rule `hog` on oss01, given its remaining seconds (null for a permanent one): whether
+ * the rule exists, and how many timers the server has.
  */
 async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolean }) {
   const file = storeFile(tempFolder())
@@ -19,15 +19,26 @@ async function leftOf(kept: { unit: string; leftS: number | null; isDead: boolea
   const { c: before } = await ruleService()
   const expiresMs = kept.leftS === null ? null : before.monitor.nowMs() + kept.leftS * 1000
   store.rules.keep({
-    ...{ cluster: 'small', host: 'oss01', service: 'ost_io', queue: 'reg', name: 'hog', change: '', owner: 'ops' },
-    ...{ reason: 'ticket 7', ticket: '', createdMs: 0, realtime: false, unit: kept.unit, expiresMs },
+    cluster: 'small',
+    host: 'oss01',
+    service: 'ost_io',
+    queue: 'reg',
+    name: 'hog',
+    change: '',
+    owner: 'ops',
+    reason: 'ticket 7',
+    ticket: '',
+    createdMs: 0,
+    realtime: false,
+    unit: kept.unit,
+    expiresMs,
   })
-  // The process that started it is gone, and none has its number.
+  // The process that started it has ended, and no process has its pid.
   if (kept.isDead) new Database(file).prepare('UPDATE rule SET pid = ?, born = ?').run(2 ** 22 + 1, '1')
-  const { c, desk } = await ruleService({}, undefined, { store })
-  byOthers(c, 'oss01', 'reg start hog jobid={1.hog.u1} rate=20')
+  const { c, service } = await ruleService({}, undefined, { store })
+  asOtherUser(c, 'oss01', 'reg start hog jobid={1.hog.u1} rate=20')
   await c.run(6)
-  const console = { monitor: c.monitor, ruleService: desk, store, facts: {} } as Partial<Console> as Console
+  const console = { monitor: c.monitor, ruleService: service, store, facts: {} } as Partial<Console> as Console
   const live = { console, cluster: { name: 'small' }, leftovers: { list: [], fault: '' } } as unknown as LiveConsole
   await lookForLeftovers(live)
   store.close()

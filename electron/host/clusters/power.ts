@@ -1,7 +1,8 @@
 /**
- * What sleep and a locked screen do to writing. An unlock ends with both: whoever opens the lid is not known to be who typed the name.
- * Sleep also takes every cluster out of enforce, whatever its safe mode: nothing watches what a controller does then. Its rules go while
- * there is time; where there is none, the lease on each server ends them within a minute.
+ * Effect of sleep and a locked screen on writing. Both end an unlock: the person who opens the lid may not be the one
+ * who typed the name. Sleep also takes every cluster out of enforce, whatever its safe mode, because no one watches the
+ * controller then. Its rules are removed while there is time; otherwise the lease on each server ends them within a
+ * minute.
  */
 import type { PowerEvent } from '#core/api/shell.ts'
 import type { ClusterService } from './cluster-service.ts'
@@ -11,10 +12,10 @@ const WHY: Readonly<Partial<Record<PowerEvent, string>>> = {
   'lock-screen': 'the screen was locked',
 }
 
-/** @returns the clusters that may write no more than before, by name. */
+/** @returns names of the clusters that lost their unlock or left enforce. */
 export function onPower(clusters: ClusterService, what: PowerEvent): string[] {
   if (what === 'resume') {
-    // Whatever was open is half-open by now: it is tried at once, not after the pause of before.
+    // Open connections are half-open by now: reconnects at once, without the previous backoff.
     for (const { cluster } of clusters.list) if (cluster.isWanted) void cluster.connect()
   }
   const why = WHY[what]
@@ -23,7 +24,8 @@ export function onPower(clusters: ClusterService, what: PowerEvent): string[] {
   for (const { cluster, console } of clusters.list) {
     if (!console?.guard) continue
     const { guard, monitor, facts } = console
-    const [wasOpen, wasEnforcing] = [facts.unlockedUntilMs() !== null, monitor.loop.mode === 'enforce']
+    const wasOpen = facts.unlockedUntilMs() !== null
+    const wasEnforcing = monitor.loop.mode === 'enforce'
     guard.lock(why)
     if (what === 'suspend' && monitor.loop.mode === 'enforce') {
       const atMs = monitor.nowMs()

@@ -1,10 +1,10 @@
-/** One server as a card has it. */
+/** Model of one server card. */
 import type { ServerCard, ShownKey } from '#core/api/clusters.ts'
 import type { Level } from '#core/api/parts.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
 import type { HostKeyReport } from '../../ssh/host-key-report.ts'
-import { isOpenToTrust } from '../../ssh/verdict.ts'
+import { mayAskToTrust } from '../../ssh/verdict.ts'
 
 const TEXT = 240
 const cut = (text: string): string => (text.length > TEXT ? `${text.slice(0, TEXT)}…` : text)
@@ -14,14 +14,20 @@ function shownKey(k: HostKeyReport, via: string): ShownKey {
   const why =
     k.verdict === 'match'
       ? (k.known[0]?.where ?? '')
-      : [...known, ...k.faults.slice(0, 4)].join('; ') || 'no source has a key of this server'
+      : [...known, ...k.faults.slice(0, 4)].join('; ') || 'not in known_hosts'
   return {
-    ...{ host: k.host, port: k.port, type: k.type, fingerprint: k.fingerprint, verdict: k.verdict },
-    ...{ why: cut(why), isOpen: isOpenToTrust(k), via },
+    host: k.host,
+    port: k.port,
+    type: k.type,
+    fingerprint: k.fingerprint,
+    verdict: k.verdict,
+    why: cut(why),
+    isOpen: mayAskToTrust(k),
+    via,
   }
 }
 
-/** The key that a server showed; undefined before. */
+/** Key that a server presented; undefined before. */
 export function shownKeyOf(server: LiveServer): ShownKey | undefined {
   const { state } = server
   const via = 'via' in server.address ? server.address.via : ''
@@ -44,13 +50,13 @@ function stateOf(server: LiveServer, silentWhy: string | undefined): { text: str
     case 'connected':
       if (refusal) return { text: refusal.what, level: 'bad' }
       if (silentWhy !== undefined) return { text: silentWhy, level: 'bad' }
-      return server.facts ? { text: 'connected', level: 'ok' } : { text: 'connecting: what it is', level: 'watch' }
+      return server.facts ? { text: 'connected', level: 'ok' } : { text: 'connecting: detecting roles', level: 'watch' }
   }
 }
 
 const LOGIN: Readonly<Record<'agent' | 'file', string>> = { agent: 'agent', file: 'key file' }
 
-/** @param now.silent  why it does not answer although it is connected, where that is so. */
+/** @param now.silent  reason why it does not answer although it is connected, if so. */
 export function serverCard(
   server: LiveServer,
   now: { readonly atMs: number; readonly silent?: string | undefined },
@@ -86,7 +92,7 @@ export function serverCard(
       ? ''
       : connected.commands.mode === 'channel'
         ? 'framed channel'
-        : `each alone: ${connected.commands.why}`,
+        : `one session per command: ${connected.commands.why}`,
     sudo: facts ? sudoOf(facts) : { kind: 'unknown', text: '', level: 'unknown' },
     timers: facts?.timers ?? 'unknown',
     clockSkewMs: facts?.clockSkewMs ?? null,

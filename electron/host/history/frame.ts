@@ -1,8 +1,33 @@
-/** The frame of the history view: a day and a week of one measure, two spans beside each other, and what the store holds. */
+/**
+ * Frame of the history view: a day and a week of one measure, two ranges side by side, and the contents of the store.
+ */
 import type { HistoryFrame, HistoryQuery, Span } from '#core/api/history.ts'
 import type { History } from '../../history/history.ts'
 import type { HistoryReader } from '../../history/reader.ts'
-import { watchLevel } from './watch-level.ts'
+
+// Level from which a measure is well above its usual value on a cluster.
+
+/** Fewest values that determine the usual value. */
+const LEAST = 60
+/** Times the median deviation from the median; at least three times the median. */
+const TIMES = 6
+const FACTOR = 3
+
+const middle = (sorted: readonly number[]): number => sorted[sorted.length >> 1] as number
+
+/**
+ * Median plus six times the median deviation, and at least three times the median: single peaks shift neither.
+ *
+ * @param values  past values; null is a gap.
+ * @returns       null if too few values are known, or if the usual value is zero.
+ */
+function watchLevel(values: readonly (number | null)[]): number | null {
+  const known = values.filter((v) => v !== null).sort((a, b) => a - b)
+  if (known.length < LEAST) return null
+  const usual = middle(known)
+  const spread = middle(known.map((v) => Math.abs(v - usual)).sort((a, b) => a - b))
+  return usual > 0 ? Math.max(usual + TIMES * spread, FACTOR * usual) : null
+}
 
 const DAY_MS = 86_400_000
 const QUARTERS = 96
@@ -10,12 +35,12 @@ const POINTS = 1_200
 const OVERLAY_POINTS = 300
 const MARKS = 400
 const SINCE = 50
-/** More than this is not counted. */
+/** Limit of counting. */
 const SINCE_MOST = 5_000
-/** How long what is drawn of the past stays as it was read. */
+/** Time for which data read of the past is reused, ms. */
 const HELD_MS = 60_000
 const GONE = 50
-/** Colours are of the jobs on screen; elsewhere nothing has one. */
+/** Color of a job on screen; elsewhere jobs have none. */
 type InkOf = (jobId: string) => number
 
 const dayOf = (atMs: number): number => Math.floor(atMs / DAY_MS) * DAY_MS
@@ -26,7 +51,7 @@ interface Held<T> {
   readonly value: T
 }
 
-/** What was read lately, by what was asked: nothing is read again for a minute of wall time. */
+/** Cache of recent reads, by query: nothing is read again for a minute of wall time. */
 class Lately {
   readonly #held = new Map<string, Held<unknown>>()
 
@@ -46,7 +71,7 @@ class Lately {
 
 export interface HistoryParts {
   readonly reader: HistoryReader
-  /** The store of the source on screen. */
+  /** Store of the active source. */
   readonly history: History
   readonly recordings: () => HistoryFrame['recordings']
   readonly head: Pick<HistoryFrame, 'seq' | 'sample' | 'atMs'>
@@ -89,12 +114,12 @@ export class HistoryFrames {
     }
   }
 
-  /** What is kept, and where, has just changed. */
+  /** The kept samples, or their location, have just changed. */
   changed(): void {
     this.#lately = new Lately()
   }
 
-  /** A recording was read through: nothing else is another one. */
+  /** A recording was checked: only its row has changed. */
   recordingsChanged(): void {
     this.#lately.forget('recordings')
   }
@@ -149,7 +174,7 @@ export class HistoryFrames {
   }
 }
 
-/** Means of the quarter hours of a day, by the instants that the store gives. */
+/** Means per quarter hour of a day, at the instants that the store returns. */
 function quartersOf(reader: HistoryReader, measure: HistoryQuery['measure'], fromMs: number): (number | null)[] {
   const { t, values } = reader.line(measure, { fromMs, toMs: fromMs + DAY_MS }, QUARTERS * 3)
   const sums = Array.from({ length: QUARTERS }, () => ({ sum: 0, n: 0 }))
@@ -187,7 +212,7 @@ function overlaysOf(reader: HistoryReader, { a, b, measure }: HistoryQuery): His
   return { a: of(a), b: of(b) }
 }
 
-/** What happened since, the oldest first: those beyond the list are counted. */
+/** Events since `leftMs`, oldest first; those beyond the limit are counted. */
 function sinceOf(reader: HistoryReader, leftMs: number): HistoryFrame['since'] {
   const all = reader.events(leftMs, Number.MAX_SAFE_INTEGER, SINCE_MOST).reverse()
   return { leftMs, marks: all.slice(0, SINCE), more: Math.max(0, all.length - SINCE) }

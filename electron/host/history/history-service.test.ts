@@ -22,7 +22,10 @@ const status = () => first(client.source.status({ stream: 's' }))
 
 beforeAll(async () => {
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: join(tempFolder(), 'history.sqlite'), paced: false, epochSeconds: EPOCH_S },
+    shell: 'terminal',
+    historyFile: join(tempFolder(), 'history.sqlite'),
+    paced: false,
+    epochSeconds: EPOCH_S,
   })
   if (!opened.ok) throw new Error(opened.error.what)
   host = opened.value
@@ -118,7 +121,7 @@ describe('A beside B', () => {
     expect(overview.overlay?.t.at(-1)).toBe(overview.atMs)
     const rules = await first(client.views.rules({ stream: 'r', againstMs }))
     const old = await first(client.views.rules({ stream: 'r', at: sample }))
-    // Rules of ours are the same by their conditions: their names differ from server to server.
+    // Sluice's rules are identified by their conditions: their names differ between servers.
     const key = (r: { owner: string; name: string; conditions: string }): string =>
       r.owner === 'sluice' ? r.conditions : `${r.name} ${r.conditions}`
     const rates = new Map(old.rows.map((r) => [key(r), r.rateMax]))

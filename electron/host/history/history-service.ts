@@ -1,32 +1,122 @@
-/** Moving through time at the host: what is on screen beside the newest samples, and what is kept. */
+/** Time travel at the host: playback of the past beside the newest samples, and the kept samples. */
+import { statSync } from 'node:fs'
 import type { CsvQuery, HistoryFrame, HistoryQuery, Mark, Span, TierId } from '#core/api/history.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { csvParts } from '../../history/csv.ts'
 import type { ForeignFiles } from '../../foreign/foreign-files.ts'
-import { readerOf } from '../../history/open-recording.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { clusterAt, NEAR_MS, placeAt } from '../../recorded/find.ts'
 import { Past } from '../../recorded/past.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import { nearestSample, stand } from '../position.ts'
+import { openRecording } from '../sources/recording.ts'
 import { FileReader } from '../../history/file-reader.ts'
+import { stampOf } from '../../files/file-stamp.ts'
+import type { CheckedFile } from '../../history/open-recording.ts'
+import type { Recordings } from '../../history/recordings.ts'
 import { HistoryFrames } from './frame.ts'
 import { Playback, type PlayedFrom } from './playback.ts'
 import type { PlayedBundle } from './played-bundle.ts'
-import { RecordingRows } from './recording-rows.ts'
+
+// Rows of the recordings in a folder. Each file is read once in another process, and again when it has changed.
+
+export type RecordingRow = HistoryFrame['recordings'][number]
+
+const KNOWN_MAX = 1_000
+/** Transient failures: a file in use, or being written, may be free the next time. */
+const PASSING: ReadonlySet<string> = new Set(['RECORDING_IN_USE', 'FILE_CHANGED', 'FILE_CRASHED'])
+const AGAIN_MS = 10_000
+
+interface Known {
+  readonly stamp: string
+  readonly row: RecordingRow
+  /** Time after which it is checked again even if unchanged. */
+  readonly untilMs: number
+}
+
+export class RecordingRows {
+  readonly #foreign: ForeignFiles
+  readonly #changed: () => void
+  /** Check results by path. */
+  readonly #known = new Map<string, Known>()
+  /** Stamps of files whose check is running or queued. */
+  readonly #checking = new Map<string, string>()
+  /** Checks one file at a time; requests of the operator do not wait for all of them. */
+  #turn = Promise.resolve()
+
+  /** @param changed  called when a file was checked and its row changed. */
+  constructor(foreign: ForeignFiles, changed: () => void) {
+    this.#foreign = foreign
+    this.#changed = changed
+  }
+
+  /** Newest range first; a file that cannot be opened shows the reason, one being checked shows that. */
+  list(recordings: Recordings): RecordingRow[] {
+    const rows = recordings.names().flatMap((name) => this.#row(recordings, name))
+    return rows.sort((a, b) => b.toMs - a.toMs || (a.name < b.name ? -1 : 1))
+  }
+
+  #row(recordings: Recordings, name: string): RecordingRow[] {
+    const path = recordings.pathOf(name)
+    if (!path.ok) return [{ ...rowOf(name), fault: path.error.why ?? path.error.what }]
+    const file = path.value
+    const stamp = stampOf(file)
+    if (stamp === undefined) return []
+    const known = this.#known.get(file)
+    const isKnown = known?.stamp === stamp
+    if (!isKnown || performance.now() > known.untilMs) this.#ask(name, file, stamp)
+    if (isKnown) return [known.row]
+    return [{ ...rowOf(name), bytes: statSync(file, { throwIfNoEntry: false })?.size ?? 0, isChecking: true }]
+  }
+
+  #ask(name: string, file: string, stamp: string): void {
+    if (this.#checking.get(file) === stamp) return
+    this.#checking.set(file, stamp)
+    this.#turn = this.#turn.then(() => this.#check(name, file, stamp))
+  }
+
+  async #check(name: string, file: string, stamp: string): Promise<void> {
+    if (this.#checking.get(file) !== stamp) return
+    const looked = await this.#foreign.look(file)
+    if (this.#checking.get(file) !== stamp) return
+    this.#checking.delete(file)
+    if (this.#known.size >= KNOWN_MAX) this.#known.clear()
+    const isPassing = !looked.ok && PASSING.has(looked.error.code)
+    const untilMs = isPassing ? performance.now() + AGAIN_MS : Infinity
+    this.#known.set(file, { stamp, row: foundRow(name, looked), untilMs })
+    this.#changed()
+  }
+}
+
+const rowOf = (name: string): RecordingRow => ({
+  name,
+  cluster: '',
+  fromMs: 0,
+  toMs: 0,
+  bytes: 0,
+  fault: '',
+  isChecking: false,
+})
+
+function foundRow(name: string, looked: Result<CheckedFile>): RecordingRow {
+  if (!looked.ok) return { ...rowOf(name), fault: looked.error.why ?? looked.error.what }
+  const { bytes, facts } = looked.value
+  if (!facts) return { ...rowOf(name), bytes, fault: 'it is a history, not a recording' }
+  return { ...rowOf(name), bytes, cluster: facts.cluster, fromMs: facts.fromMs, toMs: facts.toMs }
+}
 
 const NOTE_MAX = 2_000
-/** Events in memory looked through for the next one. */
+/** Events in memory that are searched for the next one. */
 const MARKS = 2_000
 
 type Stood = { sample: number; atMs: number; recorded: boolean }
 
 export interface HistoryServiceParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly foreign: ForeignFiles
 }
 
-const SCREEN = 'What is on screen stays as it is.'
+const SCREEN = 'The current view is not changed.'
 
 const noFolder: Failure = {
   code: 'NO_RECORDINGS',
@@ -36,11 +126,11 @@ const noFolder: Failure = {
 }
 
 export class HistoryService {
-  readonly #onScreen: OnScreen
+  readonly #onScreen: ActiveView
   readonly #foreign: ForeignFiles
   readonly #rows: RecordingRows
   readonly #frames = new HistoryFrames()
-  /** The store's reader, by the history that it reads. */
+  /** Reader of the store, by the history that it reads. */
   #store: { readonly of: object; readonly past: Past } | undefined
 
   constructor({ onScreen, foreign }: HistoryServiceParts) {
@@ -54,7 +144,7 @@ export class HistoryService {
 
   goTo(atMs: number): Result<Stood> {
     const { playback } = this
-    // Within a recording the cursor stays in it.
+    // In a recording the cursor stays within it.
     const kept = playback?.file == null ? this.#inMemory(atMs) : undefined
     if (kept) {
       this.#onScreen.play(undefined)
@@ -73,18 +163,21 @@ export class HistoryService {
     return all.length === 0 ? null : isNext ? Math.min(...all) : Math.max(...all)
   }
 
-  /** Puts a recording on screen, at its beginning. Failures: NO_RECORDINGS, those of the file, NO_HISTORY for an empty one. */
+  /**
+   * Starts playback of a recording at its beginning. Failures: NO_RECORDINGS, those of the file, NO_HISTORY for an
+   * empty one.
+   */
   async open(name: string): Promise<Result<undefined>> {
     const { recordings } = this.#onScreen.monitor.history
     const path = recordings ? recordings.pathOf(name) : fail(noFolder)
-    const opened = path.ok ? await this.#foreign.open(path.value) : path
+    const foreign = this.#foreign
+    const opened = path.ok ? await openRecording({ kind: 'recording', file: path.value, foreign }) : path
     if (!opened.ok) return fail({ unaffected: SCREEN, ...opened.error })
-    const reader = readerOf(opened.value)
-    if (!reader.ok) return fail({ unaffected: SCREEN, ...reader.error })
-    return this.#begin(reader.value, { file: name, checked: opened.value.checked })
+    const { reader, checked } = opened.value
+    return this.#begin(reader, { file: name, checked })
   }
 
-  /** The same of a bundle. Failures: NO_HISTORY; then it is closed. */
+  /** Same for a bundle. Failures: NO_HISTORY; the bundle is then closed. */
   openBundle(bundle: PlayedBundle): Result<undefined> {
     const { db, cluster, manifest } = bundle.opened
     const reader = new FileReader(db, cluster, { name: manifest.source.cluster, isOwner: true })
@@ -121,18 +214,18 @@ export class HistoryService {
       return fail({
         code: 'RECORDING',
         what: 'The note was not kept',
-        why: 'a recording is a file of its own that nothing is added to',
-        next: 'Return to live first, or write the note at that instant of the store.',
+        why: 'a recording is read-only',
+        next: 'Return to live first, or add the note at that time of the history.',
       })
     }
     const mark: Mark = { atMs, kind: 'note', level: 'ok', subject: 'Note', text: said, where: '' }
-    // The log of the source hands it on to the history.
+    // The event log of the source writes it to the history.
     const { events, history } = this.#onScreen.monitor
     events.add(mark)
     try {
       history.flush()
     } catch {
-      // It goes on waiting with the samples; that the disk takes nothing is told elsewhere.
+      // It remains queued with the samples; a full disk is reported elsewhere.
     }
     this.#changed()
     return ok(undefined)
@@ -200,10 +293,10 @@ export class HistoryService {
     if (!past || !place) {
       return fail({
         code: 'NO_HISTORY',
-        what: 'There is nothing to show at this instant',
-        why: 'nothing is kept within ten minutes of it',
+        what: 'No data at this time',
+        why: 'no data within ten minutes of it',
         unaffected: SCREEN,
-        next: 'Choose an instant at which the day line has values.',
+        next: 'Choose a time at which the day chart has values.',
       })
     }
     const isSame = playback?.viewed.past === past && playback.viewed.tierId === place.tier.id
@@ -216,12 +309,12 @@ export class HistoryService {
   }
 
   #play(playback: Playback): void {
-    // Another stretch of a recording that is open goes on with its file.
+    // Another range of the open recording keeps its file open.
     this.playback?.handOver(playback)
     this.#onScreen.play(playback)
   }
 
-  /** What is read of the past: of the recording on screen, or of the store. */
+  /** Reader of the past: of the recording in playback, or of the store. */
   #reader(): HistoryReader | undefined {
     return this.playback?.viewed.past.reader ?? this.#past()?.reader
   }

@@ -1,6 +1,6 @@
 /**
- * Locks, metadata and tokens keep no samples: a frame of each, as the view shows it without anything chosen, is kept every few seconds
- * of the source's clock, and shown again at instants from there on.
+ * Locks, metadata and tokens have no samples: a frame of each, without selection, is kept every few seconds of the
+ * source's clock, and shown again for later instants.
  */
 import { locksFrame as locksShape, type LocksFrame } from '#core/api/locks.ts'
 import { metadataFrame as metadataShape, type MetadataFrame } from '#core/api/padll.ts'
@@ -18,12 +18,12 @@ import { withClientFilter } from '../views/tokens/filter.ts'
 import { tokensFrame } from '../views/tokens/tokens.ts'
 
 const KEEP_MS = 5_000
-/** A frame older than this says nothing of an instant. */
+/** Age from which a kept frame no longer describes an instant. */
 const STALE_MS = 60_000
 
 type Kept = 'locks' | 'metadata' | 'tokens'
 
-/** What is asked of a view when nothing was chosen. */
+/** Query without any selection. */
 const plain = { at: null, windowMs: 300_000 }
 const LOCKS = { ...plain, plane: null, sort: 'waiting', filter: '', offset: 0, limit: 60, selected: '' } as const
 const BUILD: Readonly<Record<Kept, (monitor: ClusterMonitor) => unknown>> = {
@@ -37,7 +37,7 @@ const HAS: Readonly<Record<Kept, (monitor: ClusterMonitor) => boolean>> = {
   tokens: (m) => (m.source.dataNodes ?? []).length > 0,
 }
 
-/** Keeps frames of a source while it runs; returns how to stop. */
+/** Keeps frames of a source while it runs; returns the stop function. */
 export function keepFrames(monitor: ClusterMonitor): () => void {
   let lastMs = -Infinity
   return monitor.onChange(() => {
@@ -61,7 +61,7 @@ interface Head {
 
 const words = (ms: number): string => (ms < 1500 ? '1 s' : `${Math.round(ms / 1000)} s`)
 
-/** The newest kept frame of a view at an instant, or why there is none. */
+/** Newest kept frame of a view at an instant, or the reason why there is none. */
 function keptAt<F extends { notices: Notice[] }>(
   reader: HistoryReader,
   view: Kept,
@@ -73,13 +73,13 @@ function keptAt<F extends { notices: Notice[] }>(
     frame: undefined,
     notice: { code: 'NOT_RECORDED', what: `The ${view} view was not recorded at this instant`, why },
   })
-  if (!kept || atMs === null) return none('no frame of it is kept before it')
+  if (!kept || atMs === null) return none('no earlier frame was recorded')
   const ageMs = atMs - kept.atMs
-  if (ageMs > STALE_MS) return none(`the last one that is kept is ${words(ageMs)} older`)
+  if (ageMs > STALE_MS) return none(`the last recorded frame is ${words(ageMs)} older`)
   const read = parse(kept.frame)
-  if (!read.success) return none('what is kept of it cannot be read')
-  const what = `As it stood ${words(ageMs)} before`
-  const why = 'this view is recorded every five seconds, as it is shown without a filter or a choice'
+  if (!read.success) return none('the recorded frame cannot be read')
+  const what = `Recorded ${words(ageMs)} earlier`
+  const why = 'this view is recorded every five seconds, without filter or selection'
   const notice = ageMs < 1 ? undefined : { code: 'RECORDED_FRAME', what, why }
   return { frame: read.data, notice }
 }
@@ -117,11 +117,14 @@ export function recordedTokens(
 ): TokensFrame {
   const { frame, notice } = keptAt<TokensFrame>(reader, 'tokens', head.atMs, (v) => tokensShape.safeParse(v))
   const base = frame ?? { ...head, windowMs: query.windowMs, nodes: [], node: '', ...noDataNode(query.span) }
-  // All clients are in a kept frame, so it can be filtered like a new one.
+  // A kept frame contains all clients, so it can be filtered like a new one.
   return withClientFilter({ ...base, ...head, notices: noted(base.notices, notice) }, query.filter)
 }
 
-/** Who had to do with locks and data nodes at an instant, as the kept frames tell it: of locks, the one resource that each shows. */
+/**
+ * Jobs that used locks and data nodes at an instant, from kept frames; for locks only the one resource that each frame
+ * shows.
+ */
 export function keptLinks(reader: HistoryReader, head: Head): KeptLinks {
   const { resource } = recordedLocks(reader, head, plain.windowMs)
   const { clients } = recordedTokens(reader, head, { windowMs: plain.windowMs, span: 'period' })

@@ -1,13 +1,13 @@
-/** A bundle that is on screen. */
+/** Bundle in playback. */
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { OpenedBundle } from '../../incidents/bundle/open-bundle.ts'
 
 export interface PlayedBundle {
-  /** In the folder of bundles. */
+  /** Name in the bundle folder. */
   readonly name: string
   readonly title: string
   readonly env: Manifest['source']['env']
-  /** Whether it is as it was written. */
+  /** True if it is unchanged since it was written. */
   readonly verified: boolean
   readonly opened: OpenedBundle
 }

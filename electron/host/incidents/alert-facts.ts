@@ -1,28 +1,111 @@
-/** What alerts are judged by, as a monitor has measured it. Nothing is read from servers for it. */
+/**
+ * Figures that alert rules are evaluated on, from data the monitor already has. Nothing is read from servers for it.
+ */
 import {
   JOB_BIN_MS,
   type ConvoyFigures,
   type Figures,
-  type Grown,
+  type GrownJob,
   type JobFigures,
   type ServerFigures,
   type StagedFigures,
+  type ReservationFigures,
 } from '#core/alerts/figures.ts'
+import { NS_PER_MS } from '#core/base/units.ts'
+import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { Job } from '../../cluster/state/job-registry.ts'
 import { ldlmColumn } from '../../cluster/locks/ldlm-series.ts'
-import { resourceName } from '../../cluster/locks/words.ts'
+import { resourceName } from '../../cluster/locks/alarm-text.ts'
 import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster/state/recent.ts'
-import { MissedReservations } from './alert-reservations.ts'
+import type { ClusterSource } from '../../base/connection.ts'
+import { missedIn } from '../views/tokens/position.ts'
 
-/** A reading older than so many intervals says nothing of now. */
+// Consecutive periods in which clients of data nodes missed their reservation, counted once when a period is over.
+
+interface Streak {
+  missed: number
+  sinceNs: number
+}
+
+interface Seen {
+  readonly run: DataNodeRun
+  /** End of the newest period that was counted, on the run's clock. */
+  endNs: number
+  readonly streaks: Map<number, Streak>
+  figures: readonly ReservationFigures[]
+}
+
+class MissedReservations {
+  readonly #source: ClusterSource
+  readonly #seen = new Map<string, Seen>()
+
+  constructor(source: ClusterSource) {
+    this.#source = source
+  }
+
+  /** Figures of every client with a reservation; undefined without data nodes. */
+  take(): ReservationFigures[] | undefined {
+    const { dataNodes } = this.#source
+    if (!dataNodes || dataNodes.length === 0) return undefined
+    const atNs = this.#source.nowNs()
+    return dataNodes.flatMap((node) => {
+      const run = node.run(atNs)
+      return run ? this.#of(node.name, run) : []
+    })
+  }
+
+  #of(node: string, run: DataNodeRun): readonly ReservationFigures[] {
+    let seen = this.#seen.get(node)
+    // A new run starts with new reservations.
+    if (seen?.run !== run) this.#seen.set(node, (seen = { run, endNs: 0, streaks: new Map(), figures: [] }))
+    const fresh = newPeriods(run, seen.endNs)
+    const last = fresh.at(-1)
+    if (!last) return seen.figures
+    for (const period of fresh) {
+      const missed = new Set(missedIn(run, period))
+      for (const client of [...seen.streaks.keys()]) if (!missed.has(client)) seen.streaks.delete(client)
+      for (const client of missed) {
+        const s = seen.streaks.get(client)
+        if (s) s.missed++
+        else seen.streaks.set(client, { missed: 1, sinceNs: period.startNs })
+      }
+    }
+    seen.endNs = last.endNs
+    const { streaks } = seen
+    seen.figures = (last.monitor?.clients ?? []).map(({ client, reservation }) => {
+      const s = streaks.get(client)
+      const scenario = run.clients[client]
+      return {
+        node,
+        client: scenario?.name ?? String(client),
+        job: scenario?.job ?? '',
+        reservation,
+        missed: s?.missed ?? 0,
+        completed: last.completed[client] ?? 0,
+        sinceMs: this.#source.toUnixMs(0) + (run.fromNs + (s?.sinceNs ?? last.endNs)) / NS_PER_MS,
+      }
+    })
+    return seen.figures
+  }
+}
+
+/** Completed periods that ended after an instant, oldest first. */
+function newPeriods(run: DataNodeRun, afterNs: number): DataNodeRun['node']['periods']['items'] {
+  const { items } = run.node.periods
+  let first = items.length
+  while (first > 0 && (items[first - 1]?.endNs ?? 0) > afterNs) first--
+  return items.slice(first)
+}
+
+/** A reading older than this many intervals is not current. */
 const STALE_INTERVALS = 2.5
 const STALE_LEAST_MS = 1_000
 const STAGED_MS = 1_000
-/** Waiting locks of a target, all its resources together, that count as one waiter of a resource. */
+/** Waiting locks of a target, over all resources, that count as one waiter of a resource. */
 const LDLM_PER = 8
 const LDLM_FRESH_MS = 15_000
-/** Who grew is looked for over so long before and after, ms, and by at least so much. */
+/** Windows before and after, ms, in which job rates are compared to find the one that grew, and the least growth. */
 const GROWN_MS = { before: 60_000, after: 10_000 } as const
 const GROWN_LEAST = 1
 
@@ -33,7 +116,7 @@ export class AlertFacts {
   readonly #reservations: MissedReservations
   #bin = { atMs: NaN, sample: 0 }
   #stagedMs = -Infinity
-  /** Changes of rules by operators. */
+  /** Number of rule changes by operators. */
   #changes = 0
 
   constructor(monitor: ClusterMonitor) {
@@ -44,12 +127,13 @@ export class AlertFacts {
     })
   }
 
-  /** As of now. */
+  /** Figures as of now. */
   take(atMs: number): Figures {
     const { loop, intervalNs, ldlm, locks } = this.#monitor
     const hasLocks = locks !== undefined || ldlm.hasServers
     return {
-      ...{ atMs, intervalMs: intervalNs / 1e6 },
+      atMs,
+      intervalMs: intervalNs / 1e6,
       regime: `${loop.controller} ${loop.mode} ${this.#changes}`,
       servers: this.#monitor.allServers.map((host) => this.#server(host)),
       jobs: this.#jobs(atMs),
@@ -69,14 +153,14 @@ export class AlertFacts {
     return { host, queued: missing ? NaN : queued, silent, silentSinceMs: missing?.sinceMs }
   }
 
-  /** RPCs that wait in the first service of each role; NaN where that is not read. */
+  /** RPCs queued in the main service of each role; NaN if not read. */
   #queued(host: string): number {
     const first = (['ost_io', 'mdt'] as const).flatMap((s) => this.#monitor.serviceReading(host, s) ?? [])
     if (first.length === 0 || first.some((r) => !r.isRead)) return NaN
     return first.reduce((n, r) => n + r.policies.reduce((k, p) => k + p.queued, 0), 0)
   }
 
-  /** Means of the bin that has just ended; undefined before it has. */
+  /** Means of the bin that has just ended; undefined before. */
   #jobs(atMs: number): JobFigures | undefined {
     const { recent, sample, jobs, servers, targets, loop } = this.#monitor
     if (Number.isNaN(this.#bin.atMs) || atMs < this.#bin.atMs) this.#bin = { atMs, sample }
@@ -96,7 +180,8 @@ export class AlertFacts {
     for (let i = 0; i < held.length; i++) if (Number.isNaN(granted[i])) held[i] = NaN
     return {
       ids,
-      ...{ served: raw.jobs.means(ids, jobColumn('rpcs'), sample, n), held },
+      served: raw.jobs.means(ids, jobColumn('rpcs'), sample, n),
+      held,
       serversOf: (i) => serversOf(all[i], serverOf),
       weightOf: (i) => all[i]?.nodes ?? 1,
       servers: servers.map((host, i) => {
@@ -118,7 +203,11 @@ export class AlertFacts {
     const limits = new Map(padll.documents.newest?.status.limits.map((l) => [l.scope, l.rate]))
     const jobs = padll.jobsNow
     return jobs.map(({ job, scope, measured, asked, queued }) => ({
-      ...{ job, scope, measured, asked, queued },
+      job,
+      scope,
+      measured,
+      asked,
+      queued,
       limit: limits.get(scope) ?? Infinity,
       askers: jobs.filter((j) => j.scope === scope && j.asked > 0).length,
     }))
@@ -142,7 +231,7 @@ export class AlertFacts {
     return [...told, ...counted]
   }
 
-  #grown(host: string, sinceMs: number): Grown | undefined {
+  #grown(host: string, sinceMs: number): GrownJob | undefined {
     const { recent, jobs, targets, sample } = this.#monitor
     const own = new Set(targets.filter((t) => t.node === host).map((t) => t.target))
     const { shares } = recent
@@ -150,7 +239,7 @@ export class AlertFacts {
     const since = shares.sampleAt(sinceMs)
     const after = Math.max(1, Math.min(sample - since, Math.round(GROWN_MS.after / stepMs)))
     const before = Math.max(1, Math.round(GROWN_MS.before / stepMs))
-    let most: Grown | undefined
+    let most: GrownJob | undefined
     for (const { jobId, targets: used } of jobs.all) {
       let by = 0
       for (const t of used) {
@@ -175,7 +264,7 @@ function serversOf(job: Job | undefined, serverOf: ReadonlyMap<string, number>):
   return out
 }
 
-/** Mean RPC/s of a share: a sample without any is none of its own. */
+/** Mean RPC/s of a share; NaN for a sample without any shares. */
 function meanOfAll(shares: ClusterMonitor['recent']['shares'], name: string, at: number, n: number): number {
   const from = Math.max(shares.oldest, at - n + 1)
   let sum = 0

@@ -1,24 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Entry } from '#core/alerts/book.ts'
+import type { Entry } from '#core/alerts/alert-store.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { Incident } from '#core/api/incidents.ts'
 import { emulatedConsole, realNotebooks, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
 import type { Console } from '../console.ts'
-import { AlertIncidents, APART_MS } from './alert-incidents.ts'
+import { AlertIncidents, APART_MS } from './alert-service.ts'
 
 const MIN = 60_000
 const entry = (kind: Entry['kind'], where: string, fromMs: number, endMs: number | null = null): Entry => ({
-  ...{
-    id: `${kind} ${where}`,
-    kind,
-    level: 'bad',
-    text: `${where} is wrong`,
-    where,
-    fromMs,
-    endMs,
-    others: 0,
-    returns: 0,
-  },
+  id: `${kind} ${where}`,
+  kind,
+  level: 'bad',
+  text: `${where} is wrong`,
+  where,
+  fromMs,
+  endMs,
+  others: 0,
+  returns: 0,
 })
 
 describe('incidents of alerts', () => {
@@ -26,7 +24,9 @@ describe('incidents of alerts', () => {
   beforeAll(async () => {
     const made = emulatedConsole(
       scenarioOf({
-        ...{ title: 'One', cluster: 'one', clients: { count: 1 } },
+        title: 'One',
+        cluster: 'one',
+        clients: { count: 1 },
         oss: [{ name: 'oss01', osts: [{ name: 'one-OST0000', disk: { bandwidth_mb_s: 1000 } }] }],
         control: { controller: 'none', mode: 'observe', max_rate: 200 },
         jobs: [{ id: '1.a.u1', clients: [1], op: 'write', size_kib: 64, pattern: { kind: 'poisson', rate: 20 } }],
@@ -36,7 +36,7 @@ describe('incidents of alerts', () => {
     console = made.console
   })
 
-  function desk() {
+  function service() {
     const notebooks = realNotebooks(console)
     let wallMs = 0
     const incidents = new AlertIncidents(notebooks, () => wallMs)
@@ -52,7 +52,7 @@ describe('incidents of alerts', () => {
   }
 
   it('is joined while it is fresh, below whatever an operator wrote meanwhile', () => {
-    const { notebooks, incidents, noteOf, begin } = desk()
+    const { notebooks, incidents, noteOf, begin } = service()
     const id = begin('queue', 'oss01', 10 * MIN)
     const found = notebooks.find(id ?? '') as Incident
     expect(found).toMatchObject({ status: 'exercise', author: 'alert', alert: { kind: 'queue', where: 'oss01' } })
@@ -70,7 +70,7 @@ describe('incidents of alerts', () => {
   })
 
   it('is not opened within ten minutes of another, nor written to when an operator is done with it', () => {
-    const { notebooks, incidents, noteOf, begin } = desk()
+    const { notebooks, incidents, noteOf, begin } = service()
     const id = begin('queue', 'oss01', 10 * MIN)
     notebooks.change(id ?? '', { status: 'resolved' })
     const before = noteOf(id)
@@ -85,7 +85,7 @@ describe('incidents of alerts', () => {
   })
 
   it('is not opened again because a source runs faster than the wall clock', () => {
-    const { incidents, begin, setWall, notebooks } = desk()
+    const { incidents, begin, setWall, notebooks } = service()
     const id = begin('queue', 'oss01', 10 * MIN)
     notebooks.change(id ?? '', { status: 'resolved' })
     setWall(10 * MIN + 20_000)
@@ -107,7 +107,7 @@ describe('incidents of alerts', () => {
 
 const emulatedName = (i: number): string => `cluster${i}`
 
-/** The same monitor under another name of its cluster. */
+/** Same monitor under another cluster name. */
 function named(monitor: Console['monitor'], cluster: string): Console['monitor'] {
   const source = Object.create(monitor.source, { cluster: { value: cluster } }) as Console['monitor']['source']
   return new Proxy(monitor, {

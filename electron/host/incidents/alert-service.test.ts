@@ -1,4 +1,4 @@
-/** Alerts through the contract: what a window sees of one, and of the incident that it opens. */
+/** Alerts through the contract: the frames of an alert, and of the incident that it opens. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
@@ -19,11 +19,14 @@ const silence = (server: string, at_s: number, for_s: number): object => ({
   for_s,
 })
 
-/** Three servers that one quiet job writes to, and what befalls them. */
+/** Three servers that one quiet job writes to, with the given faults. */
 const scenario = (cluster: string, faults: readonly object[]): object => ({
-  ...{ title: 'Three servers', cluster, clients: { count: 1 } },
+  title: 'Three servers',
+  cluster,
+  clients: { count: 1 },
   oss: [1, 2, 3].map((n) => ({ name: `oss0${n}`, osts: [{ name: `${cluster}-OST000${n}`, disk }] })),
-  ...{ control: { controller: 'none', mode: 'observe', max_rate: 200, period_ms: 1000 }, faults },
+  control: { controller: 'none', mode: 'observe', max_rate: 200, period_ms: 1000 },
+  faults,
   jobs: [{ id: '1.quiet.u1', clients: [1], op: 'write', size_kib: 64, pattern: { kind: 'poisson', rate: 2 } }],
 })
 
@@ -36,13 +39,11 @@ async function opened(faults: readonly object[], dataDir = tempFolder()) {
   const scenarioFile = join(tempFolder(), 'three.yaml')
   writeFileSync(scenarioFile, JSON.stringify(scenario('three', faults)))
   const host = await openHost({
-    ...{
-      shell: 'terminal',
-      historyFile: join(dataDir, 's.sqlite'),
-      paced: false,
-      epochSeconds: 1_767_225_600,
-      scenarioFile,
-    },
+    shell: 'terminal',
+    historyFile: join(dataDir, 's.sqlite'),
+    paced: false,
+    epochSeconds: 1_767_225_600,
+    scenarioFile,
   })
   if (!host.ok) throw new Error(`${host.error.what}: ${host.error.why}`)
   hosts.push(host.value)
@@ -53,7 +54,9 @@ async function opened(faults: readonly object[], dataDir = tempFolder()) {
     throw new Error('no frame')
   }
   return {
-    ...{ dataDir, client, host: host.value },
+    dataDir,
+    client,
+    host: host.value,
     run: (toSecond: number): Promise<void> =>
       host.value.source.runTo(toSecond * NS_PER_S, (atNs) => host.value.monitor.tick(atNs)),
     status: async () => first(await client.source.status({ stream: `s${++frames}`, at: null })),
@@ -143,16 +146,18 @@ describe('several sources', () => {
     if (!a || !b) throw new Error('no consoles')
     const notebooks = realNotebooks(a.console)
     notebooks.know(b.console)
-    const desk = new AlertService({
-      ...{ dataDir: undefined, notebooks, changed: () => undefined },
+    const service = new AlertService({
+      dataDir: undefined,
+      notebooks,
+      changed: () => undefined,
       wallMs: () => wallMs,
     })
-    const [stopA] = [a, b].map(({ console }) => desk.watch(console))
+    const [stopA] = [a, b].map(({ console }) => service.watch(console))
     const run = (c: typeof a, toS: number): Promise<void> =>
       c.source.runTo(toS * NS_PER_S, (atNs) => c.console.monitor.tick(atNs))
     await run(a, 60)
     await run(b, 90)
-    expect(desk.list().map((x) => [x.where, x.endMs])).toEqual([
+    expect(service.list().map((x) => [x.where, x.endMs])).toEqual([
       ['oss01', null],
       ['oss01', null],
     ])
@@ -162,21 +167,21 @@ describe('several sources', () => {
         .map((m) => m.cluster)
         .sort(),
     ).toEqual(['a', 'b'])
-    const id = desk.of('a')[0]?.incident
-    // The operator disconnects one: that is its end, and no alert.
+    const id = service.of('a')[0]?.incident
+    // The operator disconnects one: it ends without an alert.
     stopA?.()
     expect(a.console.alerts).toBeUndefined()
-    expect(desk.of('a')).toMatchObject([{ endMs: 60_000 }])
+    expect(service.of('a')).toMatchObject([{ endMs: 60_000 }])
     await run(a, 70)
-    expect(desk.of('a')).toHaveLength(1)
+    expect(service.of('a')).toHaveLength(1)
     // Connected again while the server is still silent: the same alert, the same incident.
-    desk.watch(a.console)
+    service.watch(a.console)
     wallMs = 60_000
     await run(a, 125)
-    expect(desk.of('a')).toMatchObject([{ endMs: null, incident: id }])
+    expect(service.of('a')).toMatchObject([{ endMs: null, incident: id }])
     expect(notebooks.list()).toHaveLength(2)
-    desk.close()
+    service.close()
     await run(b, 100)
-    expect(desk.list()).toHaveLength(2)
+    expect(service.list()).toHaveLength(2)
   })
 })

@@ -1,25 +1,198 @@
 /**
- * Alerts at the host: what watches every source that runs, on screen or not, and what it opens. Each source is judged by itself; what is
- * known of one stays when it is disconnected, so that what comes back soon is the same alert.
+ * Alert service: evaluates every running source, active or not, and opens incidents. Sources are evaluated
+ * independently; the state of a source is kept when it is disconnected, so that a condition which soon returns is the
+ * same alert.
  */
-import type { Change, Entry } from '#core/alerts/book.ts'
+import type { Change, Entry } from '#core/alerts/alert-store.ts'
 import { AlertWatch } from '#core/alerts/watch.ts'
-import type { Alert, AlertRule, AlertRuleFace } from '#core/api/incidents.ts'
+import type { Alert, AlertRule, AlertRuleFace, AlertKind } from '#core/api/incidents.ts'
 import { ok, type Failure, type Result } from '#core/base/result.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
-import { inTurns } from '../../history/in-turns.ts'
+import type { Mark } from '#core/api/frames.ts'
+import { RULES } from '#core/alerts/rules.ts'
+import { lasted } from '#core/alerts/format.ts'
+import { runCooperatively } from '../../history/cooperative.ts'
 import type { Console } from '../console.ts'
-import { AlertIncidents } from './alert-incidents.ts'
 import { AlertSettings } from './alert-settings.ts'
-import { watchConsole, type ConsoleWatch } from './alert-watch.ts'
 import type { NotebookService } from './notebook-service.ts'
+import { AlertFacts } from './alert-facts.ts'
 
-/** Alerts that are listed, and those of one source in its status. */
+// Incidents opened by alerts. An alert that begins while an incident of its source is fresh joins it; a source opens at
+// most one in ten minutes, all sources together thirty an hour. Joins, returns and ends are appended as lines to the
+// first note of the incident.
+
+/** Minimum interval between two incidents of a source, ms of its clock and of this machine's. */
+export const APART_MS = 600_000
+const HOUR_MS = 3_600_000
+const AN_HOUR_MOST = 30
+/** Most lines that alerts add to one incident. */
+const LINES_MOST = 60
+const NOTE_MOST = 20_000
+
+interface Fresh {
+  readonly id: string
+  readonly openedMs: number
+  readonly openedWallMs: number
+  /** Time when an alert of it last began or ended. */
+  activeMs: number
+  lines: number
+}
+
+const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
+
+export class AlertIncidents {
+  readonly #notebooks: NotebookService
+  readonly #wallMs: () => number
+  readonly #fresh = new Map<string, Fresh>()
+  #openedWallMs: number[] = []
+
+  constructor(notebooks: NotebookService, wallMs: () => number) {
+    this.#notebooks = notebooks
+    this.#wallMs = wallMs
+  }
+
+  /** Begins an alert. @returns the incident that it opened or joined; null for none. */
+  begin(cluster: string, entry: Entry, atMs: number): string | null {
+    return ended(this.beginInSteps(cluster, entry, atMs))
+  }
+
+  /** Same in steps; later alerts of that source wait for it to finish. */
+  *beginInSteps(cluster: string, entry: Entry, atMs: number): Steps<string | null> {
+    const fresh = this.#fresh.get(cluster)
+    const found = fresh && this.#notebooks.find(fresh.id)
+    // An incident that was resolved or removed is no longer written to.
+    if (fresh && found && found.status !== 'resolved' && atMs - fresh.activeMs < APART_MS) {
+      fresh.activeMs = atMs
+      this.#line(fresh, `${clock(entry.fromMs)} ${entry.text}`)
+      return fresh.id
+    }
+    const wallMs = this.#wallMs()
+    if (fresh && (atMs - fresh.openedMs < APART_MS || wallMs - fresh.openedWallMs < APART_MS)) return null
+    this.#openedWallMs = this.#openedWallMs.filter((t) => wallMs - t < HOUR_MS)
+    if (this.#openedWallMs.length >= AN_HOUR_MOST) return null
+    const made = yield* this.#notebooks.createInSteps({
+      atMs: null,
+      span: null,
+      cluster,
+      title: '',
+      note: `${clock(entry.fromMs)} ${entry.text}`,
+      alert: { kind: entry.kind, text: entry.text.slice(0, 2_000), where: entry.where, atMs: entry.fromMs },
+    })
+    if (!made.ok) return null
+    this.#openedWallMs.push(wallMs)
+    this.#fresh.set(cluster, { id: made.value.id, openedMs: atMs, openedWallMs: wallMs, activeMs: atMs, lines: 0 })
+    return made.value.id
+  }
+
+  /** Ends an alert of an incident. */
+  end(cluster: string, id: string, entry: Entry): void {
+    const fresh = this.#fresh.get(cluster)
+    if (fresh?.id !== id || entry.endMs === null) return
+    fresh.activeMs = Math.max(fresh.activeMs, entry.endMs)
+    const times =
+      entry.returns === 0 ? '' : `, after ${entry.returns === 1 ? 'one return' : `${entry.returns} returns`}`
+    const what = entry.where === '' ? '' : ` on ${entry.where}`
+    this.#line(
+      fresh,
+      `${clock(entry.endMs)} ${RULES[entry.kind].title}${what} ended after ${lasted(entry.endMs - entry.fromMs)}${times}`,
+    )
+  }
+
+  /** Appended to the current text of the first note. */
+  #line(fresh: Fresh, line: string): void {
+    const incident = this.#notebooks.find(fresh.id)
+    if (!incident || incident.status === 'resolved' || fresh.lines >= LINES_MOST) return
+    fresh.lines++
+    const note = incident.cells.find((c) => c.kind === 'note')
+    if (note?.kind !== 'note') {
+      this.#notebooks.addCell(fresh.id, null, { kind: 'note', text: line }, null)
+      return
+    }
+    const text = `${note.text}\n${line}`
+    if (text.length <= NOTE_MOST) this.#notebooks.editCell(fresh.id, note.id, text)
+  }
+}
+
+// Watches one console while it runs: evaluates its figures once a sample and reports changes.
+
+/**
+ * Evaluations closer together than this share of a sampling period are skipped: operator choices also trigger changes
+ * between samples.
+ */
+const SAME_LOOK = 0.5
+/** Window before an alert in which an existing event may report the same, ms. */
+const TOLD_MS = 30_000
+const MARKS = 500
+
+const SUBJECTS: Readonly<Record<AlertKind, string>> = {
+  queue: 'Queue',
+  starvation: 'Starvation',
+  convoy: 'Locks',
+  reservation: 'Tokens',
+  disconnect: 'Source',
+}
+
+interface ConsoleWatch {
+  /** Time of the last evaluation, ms. */
+  readonly atMs: number
+  /** Ends all active alerts: the source is disconnected. */
+  stop(): void
+  /** Stops watching without ending alerts. */
+  leave(): void
+}
+
+/** @param taken  called with the changes at an instant, if there are any. */
+export function watchConsole(
+  console: Console,
+  watch: AlertWatch,
+  taken: (changes: readonly Change[], atMs: number) => void,
+): ConsoleWatch {
+  const { monitor } = console
+  const facts = new AlertFacts(monitor)
+  let lastMs = -Infinity
+  watch.restart()
+  const off = monitor.onChange(() => {
+    const atMs = monitor.nowMs()
+    if (atMs - lastMs < (SAME_LOOK * monitor.source.periodNs) / 1e6) return
+    lastMs = atMs
+    const changes = watch.look(facts.take(atMs))
+    for (const { what, entry } of changes) if (what === 'opened') mark(monitor.events, entry, atMs)
+    if (changes.length > 0) taken(changes, atMs)
+  })
+  return {
+    get atMs() {
+      return lastMs
+    },
+    stop: () => {
+      off()
+      if (lastMs > -Infinity) taken(watch.close(lastMs), lastMs)
+    },
+    leave: () => void off(),
+  }
+}
+
+/** Adds one event per alert, unless its probe already reported it. */
+function mark(events: Console['monitor']['events'], entry: Entry, atMs: number): void {
+  const fromMs = Math.min(entry.fromMs, atMs) - TOLD_MS
+  if (events.between(fromMs, atMs, MARKS).some((m) => tells(m, entry))) return
+  const { level, text, where } = entry
+  events.add({ atMs, kind: 'alarm', level, subject: SUBJECTS[entry.kind], text, where })
+}
+
+function tells(m: Mark, { kind, where }: Entry): boolean {
+  if (kind === 'disconnect')
+    return m.kind === 'lost' && m.subject === 'Source' && m.level === 'bad' && m.where === where
+  return (
+    kind === 'convoy' && m.kind === 'alarm' && m.subject === 'Locks' && m.where === where && m.text.startsWith('Convoy')
+  )
+}
+
+/** Limits of the alert list, and of one source's alerts in its status. */
 const LISTED = 100
 const IN_STATUS = 20
-/** An alert that is over stays in the status for so long, ms. */
+/** Time for which an ended alert stays in the status, ms. */
 const AFTER_MS = 600_000
-/** Sources that are remembered. */
+/** Most sources that are remembered. */
 const SOURCES = 128
 
 export interface AlertServiceParts {
@@ -27,9 +200,9 @@ export interface AlertServiceParts {
   readonly dataDir: string | undefined
   readonly notebooks: NotebookService
   readonly changed: () => void
-  /** This machine's clock, ms. */
+  /** Clock of this machine, ms. */
   readonly wallMs?: (() => number) | undefined
-  /** Whether the console goes on while an incident is opened: with ten thousand jobs that takes a third of a second. */
+  /** True if the opening of an incident yields to other tasks: with ten thousand jobs it takes a third of a second. */
   readonly inTurns?: boolean | undefined
 }
 
@@ -37,10 +210,10 @@ interface Source {
   readonly watch: AlertWatch
   /** Incidents by alert. */
   readonly incidents: Map<string, string>
-  /** While it runs. */
+  /** Set while it runs. */
   running: ConsoleWatch | undefined
   lastMs: number
-  /** What changed while an incident of it was being opened, oldest first; the first is being told. */
+  /** Changes received while an incident of the source is being opened, oldest first; the first is being processed. */
   readonly untold: Steps<void>[]
 }
 
@@ -58,12 +231,12 @@ export class AlertService {
     this.#incidents = new AlertIncidents(parts.notebooks, parts.wallMs ?? (() => performance.now()))
   }
 
-  /** Why settings of before are not in force. */
+  /** Reason why saved settings are not in force. */
   get notice(): Failure | undefined {
     return this.#settings.notice
   }
 
-  /** Watches a source while it runs; returns how to stop. */
+  /** Watches a source while it runs; returns the stop function. */
   watch(console: Console): () => void {
     const { cluster } = console.monitor.source
     const source = this.#sourceOf(cluster)
@@ -80,12 +253,12 @@ export class AlertService {
     }
   }
 
-  /** Of every source that is watched, those that go on first, newest first. */
+  /** Alerts of every watched source: active ones first, then newest first. */
   list(): Alert[] {
     return [...this.#sources.values()].flatMap(alertsOf).sort(byStanding).slice(0, LISTED)
   }
 
-  /** Those of one source that go on, and those that ended a short while ago. */
+  /** Active alerts of one source, and those that ended recently. */
   of(cluster: string): Alert[] {
     const source = this.#sources.get(cluster)
     if (!source) return []
@@ -101,7 +274,7 @@ export class AlertService {
     return () => void this.#began.delete(listener)
   }
 
-  /** The incident that an alert opened or joined. */
+  /** Incident that an alert opened or joined. */
   incidentOf(cluster: string, id: string): string | null {
     return this.#sources.get(cluster)?.incidents.get(id) ?? null
   }
@@ -122,7 +295,7 @@ export class AlertService {
     return ok(undefined)
   }
 
-  /** Nobody watches any more; what goes on is not told to have ended. Incidents that are being opened are. */
+  /** Stops watching; active alerts are not reported as ended. Incidents that are being opened are completed. */
   close(): void {
     for (const s of this.#sources.values()) {
       tell(s)
@@ -154,7 +327,7 @@ export class AlertService {
 
   #take(cluster: string, source: Source, changes: readonly Change[], atMs: number): void {
     if (changes.length === 0) return
-    // An entry goes on changing while it waits.
+    // An entry continues to change while it waits.
     const then = changes.map(({ what, entry }) => ({ what, entry: { ...entry } }))
     source.untold.push(this.#telling(cluster, source, then, atMs))
     if (source.untold.length > 1) return
@@ -165,10 +338,10 @@ export class AlertService {
   async #tellInTurns({ untold }: Source): Promise<void> {
     for (let steps = untold[0]; steps; steps = untold[0]) {
       try {
-        // One that was ended meanwhile, because the service was closed, is over here too.
-        await inTurns(steps)
+        // Steps that `close` completed meanwhile end here too.
+        await runCooperatively(steps)
       } catch (e) {
-        // A defect of ours in one incident ends neither the console nor the telling of the others.
+        // A defect in one incident must end neither the console nor the processing of other changes.
         process.emitWarning(e instanceof Error ? e : new Error(String(e)))
       }
       if (untold[0] === steps) untold.shift()
@@ -195,7 +368,7 @@ export class AlertService {
   }
 }
 
-/** All that is not told yet, at once. */
+/** Processes all pending changes at once. */
 function tell({ untold }: Source): void {
   for (let steps = untold[0]; steps; steps = untold[0]) {
     try {
@@ -208,7 +381,13 @@ function tell({ untold }: Source): void {
 
 const alertsOf = ({ watch, incidents }: Source): Alert[] =>
   watch.entries.map(({ id, kind, level, text, where, fromMs, endMs }) => ({
-    ...{ id, kind, level, text, where, fromMs, endMs },
+    id,
+    kind,
+    level,
+    text,
+    where,
+    fromMs,
+    endMs,
     incident: incidents.get(id) ?? null,
   }))
 

@@ -34,22 +34,22 @@ describe('settings of alerts', () => {
     const refused = settings.set({ ...queue, threshold: 1 })
     expect(refused).toMatchObject({
       ok: false,
-      error: { code: 'ALERT_BOUNDS', why: 'its threshold is from 1.5 to 1000 × usual' },
+      error: { code: 'ALERT_BOUNDS', why: 'its threshold must be from 1.5 to 1000 × usual' },
     })
     expect(settings.rules).toEqual(USUAL)
   })
 
   it.each([
-    ['damaged', '{"format":1,"rules":[{"kind":"queue"', 'it is no JSON'],
+    ['damaged', '{"format":1,"rules":[{"kind":"queue"', 'it is not JSON'],
     [
       'of another shape',
       '{"format":1,"rules":[{"kind":"queue","on":"yes"}]}',
-      'its content is not that of this version',
+      'its content is not valid in this version',
     ],
     [
       'with an endless threshold',
       '{"format":1,"rules":[{"kind":"queue","on":true,"threshold":1e999,"forS":1,"opens":true}]}',
-      'its content is not that of this version',
+      'its content is not valid in this version',
     ],
     [
       'out of bounds',

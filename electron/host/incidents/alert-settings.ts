@@ -1,11 +1,11 @@
-/** When alerts are told, as the operator set it: kept in the data folder, and never missed where it cannot be read. */
+/** Alert settings of the operator: kept in the data folder, with defaults if they cannot be read. */
 import { readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { alertRule, type AlertRule, type AlertRuleFace } from '#core/api/incidents.ts'
 import { isWithin, KINDS, RULES } from '#core/alerts/rules.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { writeWhole } from '../../files/whole-file.ts'
+import { writeFileAtomic } from '../../files/atomic-file.ts'
 
 const FORMAT = 1
 const MOST_BYTES = 100_000
@@ -14,7 +14,7 @@ const content = z.object({ format: z.literal(FORMAT), rules: z.array(alertRule).
 const isMissing = (e: unknown): boolean => e instanceof Error && 'code' in e && e.code === 'ENOENT'
 
 export class AlertSettings {
-  /** Why settings of before are not in force. */
+  /** Reason why saved settings are not in force. */
   notice: Failure | undefined
   readonly #file: string | undefined
   readonly #rules = new Map(KINDS.map((k) => [k, RULES[k].usual]))
@@ -36,14 +36,14 @@ export class AlertSettings {
     })
   }
 
-  /** Failures: ALERT_BOUNDS, ALERTS_NOT_WRITTEN; nothing has changed then. */
+  /** Failures: ALERT_BOUNDS, ALERTS_NOT_WRITTEN; the settings are then unchanged. */
   set(rule: AlertRule): Result<undefined> {
     const { title, unit, least, most } = RULES[rule.kind]
     if (!isWithin(rule)) {
       return fail({
         code: 'ALERT_BOUNDS',
         what: `The alert ${title} was not changed`,
-        why: `its threshold is from ${least} to ${most} ${unit}`,
+        why: `its threshold must be from ${least} to ${most} ${unit}`,
         next: 'Choose a threshold between them.',
       })
     }
@@ -58,15 +58,15 @@ export class AlertSettings {
   #write(rules: readonly AlertRule[]): Result<undefined> {
     if (this.#file === undefined) return ok(undefined)
     try {
-      writeWhole(this.#file, `${JSON.stringify({ format: FORMAT, rules }, null, 2)}\n`)
+      writeFileAtomic(this.#file, `${JSON.stringify({ format: FORMAT, rules }, null, 2)}\n`)
       return ok(undefined)
     } catch (e) {
       return fail({
         code: 'ALERTS_NOT_WRITTEN',
-        what: 'Settings of alerts were not changed',
+        what: 'Alert settings were not changed',
         why: e instanceof Error ? e.message : String(e),
-        unaffected: 'Alerts go on as they were set.',
-        next: 'See to the data folder, then try again.',
+        unaffected: 'The previous alert settings apply.',
+        next: 'Check the data folder, then try again.',
       })
     }
   }
@@ -88,7 +88,7 @@ export class AlertSettings {
     this.#unread(read.error, this.#setAside())
   }
 
-  /** What cannot be read stays beside it, for whoever wants it back. */
+  /** An unreadable file is renamed, so that it can be recovered. */
   #setAside(): string {
     const aside = `${this.#file}.aside`
     try {
@@ -102,10 +102,10 @@ export class AlertSettings {
   #unread(why: string, aside: string): void {
     this.notice = {
       code: 'ALERTS_UNREAD',
-      what: 'Alerts are told as shipped',
-      why: `the settings of alerts could not be read: ${why}`,
-      unaffected: aside === '' ? 'Nothing else uses them.' : `What was set is kept in ${aside}.`,
-      next: 'Set them again where they should be otherwise.',
+      what: 'Default alert settings apply',
+      why: `the alert settings could not be read: ${why}`,
+      unaffected: aside === '' ? 'Nothing else uses them.' : `The previous settings are kept in ${aside}.`,
+      next: 'Set the thresholds again if needed.',
     }
   }
 }
@@ -118,12 +118,12 @@ function contentOf(
   try {
     value = JSON.parse(text)
   } catch {
-    return { ok: false, error: 'it is no JSON' }
+    return { ok: false, error: 'it is not JSON' }
   }
   const format = z.object({ format: z.number() }).safeParse(value)
   if (format.success && format.data.format > FORMAT) return { ok: false, error: 'a newer version wrote it' }
   const read = content.safeParse(value)
-  if (!read.success) return { ok: false, error: 'its content is not that of this version' }
+  if (!read.success) return { ok: false, error: 'its content is not valid in this version' }
   if (!read.data.rules.every(isWithin)) return { ok: false, error: 'a threshold is out of bounds' }
   return { ok: true, value: read.data.rules }
 }

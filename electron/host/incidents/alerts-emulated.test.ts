@@ -1,4 +1,4 @@
-/** Alerts of emulated clusters, where it is known what is wrong with them. */
+/** Alerts of emulated clusters with known faults. */
 import { describe, expect, it } from 'vitest'
 import { USUAL } from '#core/alerts/rules.ts'
 import { alertedCluster, scenarioOf } from '../../../tests/node/alerted-cluster.ts'
@@ -11,7 +11,10 @@ describe('alerts of an emulated cluster', () => {
   it('tells of a silent server, then of a hog on a queue and of whom it starves, each once', async () => {
     const c = alertedCluster(
       scenarioOf({
-        ...{ title: 'Hog', cluster: 'hog', policy: 'fifo', clients: { count: 6, max_rpcs_in_flight: 256 } },
+        title: 'Hog',
+        cluster: 'hog',
+        policy: 'fifo',
+        clients: { count: 6, max_rpcs_in_flight: 256 },
         oss: [1, 2].map((n) => ({ name: `oss0${n}`, threads: 16, osts: [{ name: `hog-OST000${n}`, disk }] })),
         control: { controller: 'none', max_rate: 200, period_ms: 1000 },
         faults: [{ what: 'server-silent', server: 'oss02', at_s: 40, for_s: 25 }],
@@ -19,12 +22,21 @@ describe('alerts of an emulated cluster', () => {
           { ...write, id: '1.victim.u1', clients: [1], pattern: { kind: 'continuous' } },
           { ...write, id: '2.calm.u2', clients: [2], pattern: { kind: 'poisson', rate: 20 } },
           {
-            ...{ ...write, id: '3.hog.u3', clients: [3], processes: 400, start_s: 130, targets: ['hog-OST0001'] },
+            ...write,
+            id: '3.hog.u3',
+            clients: [3],
+            processes: 400,
+            start_s: 130,
+            targets: ['hog-OST0001'],
             pattern: { kind: 'continuous' },
           },
-          // Comes in bursts and ends while the hog is there: neither is starvation.
+          // Comes in bursts and ends while the hog is active: neither is starvation.
           {
-            ...{ ...write, id: '4.burst.u4', clients: [4], targets: ['hog-OST0002'], stop_s: 150 },
+            ...write,
+            id: '4.burst.u4',
+            clients: [4],
+            targets: ['hog-OST0002'],
+            stop_s: 150,
             pattern: { kind: 'bursts', rpcs: 40, every_s: 9 },
           },
         ],
@@ -44,7 +56,7 @@ describe('alerts of an emulated cluster', () => {
     expect(starvation?.entry.fromMs).toBeGreaterThan(130_000)
     expect(starvation?.atS).toBeLessThan(180)
     expect(c.told.map((t) => t.entry.text).join()).not.toContain('4.burst.u4')
-    // The silence was told by whoever asked, so it is not marked twice.
+    // The reader has already reported the silence, so there is no second event.
     const marks = c.monitor.events.between(0, 300_000, 500)
     expect(marks.filter((m) => m.kind === 'alarm').map((m) => [m.subject, m.where])).toEqual([
       ['Starvation', '1.victim.u1'],
@@ -56,18 +68,19 @@ describe('alerts of an emulated cluster', () => {
   it('tells of the queue on a server whose disk turns slow, and finds nobody starved by another', async () => {
     const c = alertedCluster(
       scenarioOf({
-        ...{ title: 'Slow', cluster: 'slow', policy: 'fifo', clients: { count: 12, max_rpcs_in_flight: 16 } },
+        title: 'Slow',
+        cluster: 'slow',
+        policy: 'fifo',
+        clients: { count: 12, max_rpcs_in_flight: 16 },
         oss: [1, 2].map((n) => ({ name: `oss0${n}`, threads: 16, osts: [{ name: `slow-OST000${n}`, disk }] })),
         control: { controller: 'none', max_rate: 200, period_ms: 1000 },
         faults: [{ what: 'slow-disk', target: 'slow-OST0002', factor: 8, at_s: 125, for_s: 35 }],
         jobs: [1, 2, 3, 4].map((n) => ({
-          ...{
-            ...write,
-            id: `${n}.steady.u${n}`,
-            clients: [3 * n - 2, 3 * n - 1, 3 * n],
-            processes: 12,
-            outstanding: 8,
-          },
+          ...write,
+          id: `${n}.steady.u${n}`,
+          clients: [3 * n - 2, 3 * n - 1, 3 * n],
+          processes: 12,
+          outstanding: 8,
           pattern: { kind: 'poisson', rate: 3 },
         })),
       }),
@@ -96,7 +109,7 @@ describe('alerts of an emulated cluster', () => {
     const told = c.opened().map((t) => t.entry)
     expect(told.map((e) => e.kind)).toEqual(['convoy'])
     expect(told[0]?.text).toMatch(/^Convoy on ckpt\.h5 \/ \d, \d+ behind one /)
-    // Whoever watches the locks has told of it: it is not marked again.
+    // The lock monitor has already reported it, so there is no second event.
     const marks = c.monitor.events.between(0, 80_000, 500).filter((m) => m.kind === 'alarm')
     expect(new Set(marks.map((m) => `${m.atMs} ${m.where} ${m.text.split(',')[0]}`)).size).toBe(marks.length)
   })
@@ -110,12 +123,18 @@ describe('alerts of an emulated cluster', () => {
     })
     const c = alertedCluster(
       scenarioOf({
-        ...{ title: 'Overload', cluster: 'over', clients: { count: 1 } },
+        title: 'Overload',
+        cluster: 'over',
+        clients: { count: 1 },
         oss: [{ name: 'oss01', osts: [{ name: 'over-OST0000', disk }] }],
         control: { controller: 'none', mode: 'observe', max_rate: 200, period_ms: 1000 },
         haechi: [
           {
-            ...{ name: 'dn0', global_iops: 3_000, local_iops: 2_000, batch: 5, slack: 8 },
+            name: 'dn0',
+            global_iops: 3_000,
+            local_iops: 2_000,
+            batch: 5,
+            slack: 8,
             clients: [
               client('greedy', 1_400, { kind: 'backlogged' }),
               client('second', 1_000, { kind: 'backlogged' }),

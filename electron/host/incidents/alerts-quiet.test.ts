@@ -1,4 +1,4 @@
-/** Emulated clusters that are busy, and with which nothing is wrong. */
+/** Emulated clusters that are busy and healthy: no alerts. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { alertedCluster } from '../../../tests/node/alerted-cluster.ts'

@@ -1,4 +1,4 @@
-/** Several windows that do with one bundle what they like, all at once. */
+/** Several windows that use and change one bundle concurrently. */
 import { createRouterClient } from '@orpc/server'
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -33,7 +33,7 @@ async function exported(input: Partial<ExportInput>): Promise<Extract<ExportEven
   if (last?.kind !== 'done') throw new Error(JSON.stringify(last))
   return last
 }
-/** Hashes of the members by name, as the bundle's own list has them. */
+/** Hashes of the members by name, from the bundle's own list. */
 async function membersOf(name: string): Promise<unknown> {
   const zip = await openZip(join(bundles, `${name}.zip`))
   if (!zip.ok) throw new Error(zip.error.why)
@@ -96,7 +96,7 @@ describe('bundles at the host', () => {
       const text = bytes.ok ? bytes.value.toString('latin1') : ''
       expect([name, words.filter((w) => text.includes(w))]).toEqual([name, []])
     }
-    // The page's own words may be those of a program: there a name counts where it stands alone.
+    // Words of the page may equal a program's name: there a name counts only as a separate word.
     const page = await zip.value.read('README.html', 2 ** 30)
     const text = page.ok ? page.value.toString('utf8') : ''
     expect(words.filter((w) => /[\d.-]/.test(w) && text.includes(w))).toEqual([])
@@ -152,7 +152,7 @@ describe('bundles at the host', () => {
     )
     expect((await status()).playback).toMatchObject({ bundle: { verified: true } })
     expect(work()).toHaveLength(1)
-    // Exported as it is on screen: the same content, pseudonyms and all.
+    // Exported from playback: the same content, including pseudonyms.
     const again = await exported({ incident: 'INC-0001', name: 'again' })
     expect(await membersOf('again')).toEqual(await membersOf('storm'))
     expect(again.content).toBe(opened?.manifest.content)
@@ -206,7 +206,10 @@ describe('bundles at the host', () => {
     expect(notebookFor(id, of.value, find)).toMatchObject({ ok: true, value: { id } })
     const other = { ...of.value, source: { ...of.value.source, cluster: 'altair' } }
     expect(notebookFor(id, other, find)).toMatchObject({
-      error: { code: 'INCIDENT_OTHER', why: `${id} is of ${host.monitor.source.cluster}; on screen is altair` },
+      error: {
+        code: 'INCIDENT_OTHER',
+        why: `${id} belongs to ${host.monitor.source.cluster}; the active cluster is altair`,
+      },
     })
     of.value.end()
   })
@@ -236,7 +239,7 @@ describe('bundles at the host', () => {
     await put('sent', middle, whole.length)
     expect(readFileSync(join(bundles, 'sent.zip')).equals(whole)).toBe(true)
     expect((await frame()).bundles.map((b) => b.name)).toContain('sent')
-    // Out of order, over another one, changed on its way, of no base64, or cut.
+    // Out of order, over another one, changed in transit, not base64, or truncated.
     await put('other', 0, middle)
     await expect(put('other', middle + 1, whole.length)).rejects.toEqual(refused('UPLOAD_ORDER'))
     await expect(put('other', middle, whole.length)).rejects.toEqual(refused('UPLOAD_ORDER'))

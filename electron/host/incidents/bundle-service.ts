@@ -1,4 +1,4 @@
-/** Bundles at the host: written of what is on screen, read back as a recorded source. */
+/** Bundle service: exports the active source, and opens bundles as a recorded source. */
 import { dirname, join } from 'node:path'
 import type {
   BundleRow,
@@ -15,7 +15,7 @@ import { NOTEBOOK } from '#core/snapshot/manifest.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import { readParts } from '../../incidents/bundle/bundle-parts.ts'
-import { BundleShelf } from '../../incidents/shelf/bundle-shelf.ts'
+import { BundleFolder } from '../../incidents/shelf/bundle-folder.ts'
 import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { openBundle } from '../../incidents/bundle/open-bundle.ts'
 import { previewOf } from '../../incidents/redaction/preview.ts'
@@ -26,13 +26,13 @@ import type { HistoryService } from '../history/history-service.ts'
 import type { PlayedBundle } from '../history/played-bundle.ts'
 import { Playback } from '../history/playback.ts'
 import { toNotice } from '../views/status.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import { exportEvents } from './export-events.ts'
 import type { NotebookService } from './notebook-service.ts'
 import { notebookFor, screenSource, type ScreenSource } from './screen-source.ts'
 
 export interface BundleServiceParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly history: HistoryService
   readonly notebooks: NotebookService
   readonly foreign: ForeignFiles
@@ -54,19 +54,19 @@ const BUSY: Failure = {
   what: 'The bundle was not written',
   why: 'another one is being written, here or in another window',
   unaffected: 'The one that is being written.',
-  next: 'Wait for its end, or cancel it.',
+  next: 'Wait until it ends, or cancel it.',
 }
 const CLOSED: Failure = {
   code: 'CONSOLE_CLOSED',
   what: 'The bundle was not opened',
   why: 'the console is closing',
-  next: 'Open it once more in the next one.',
+  next: 'Open it again after a restart.',
 }
-const SCREEN = 'What is on screen stays as it is.'
+const SCREEN = 'The current view is not changed.'
 
 export class BundleService {
   readonly parts: BundleServiceParts
-  readonly #shelf: BundleShelf | undefined
+  readonly #shelf: BundleFolder | undefined
   readonly #uploads: Uploads | undefined
   readonly #closing = new AbortController()
   #isExporting = false
@@ -76,7 +76,7 @@ export class BundleService {
     const { file } = parts.onScreen.monitor.history
     const beside = file === ':memory:' ? parts.dataDir : dirname(file)
     if (beside === undefined) return
-    this.#shelf = new BundleShelf(join(beside, 'bundles'), parts.changed)
+    this.#shelf = new BundleFolder(join(beside, 'bundles'), parts.changed)
     this.#uploads = new Uploads(this.#shelf, parts.foreign.verify)
     this.#shelf.tidy(Date.now())
   }
@@ -109,7 +109,7 @@ export class BundleService {
     }
   }
 
-  /** Failures: NO_BUNDLES, EXPORT_BUSY, BUNDLE_NAME, those of the source; later ones are told by the last event. */
+  /** Failures: NO_BUNDLES, EXPORT_BUSY, BUNDLE_NAME, those of the source; later ones come in the last event. */
   export(input: ExportInput, signal?: AbortSignal): Result<AsyncGenerator<ExportEvent, void, void>> {
     const shelf = this.#shelf
     if (!shelf) return fail(NO_FOLDER)
@@ -203,10 +203,13 @@ export class BundleService {
       return fail(CLOSED)
     }
     const { incident, source, content } = opened.value.manifest
-    // Another one may have taken its name meanwhile.
+    // Another bundle may have taken its name meanwhile.
     const verified = verdict.value.ok && verdict.value.manifest?.content === content
     return this.parts.history.openBundle({
-      ...{ name, title: incident?.title ?? '', env: source.env, verified },
+      name,
+      title: incident?.title ?? '',
+      env: source.env,
+      verified,
       opened: opened.value,
     })
   }
@@ -224,7 +227,7 @@ export class BundleService {
   close(): void {
     this.#closing.abort()
     this.#uploads?.close()
-    // What was unpacked goes with it.
+    // Removes the unpacked files with it.
     if (this.#played) this.parts.history.leave()
   }
 

@@ -1,4 +1,4 @@
-/** An export as the events of the contract: in a thread where the source is a file, else in the host's own with breaths. */
+/** Export as events of the contract: in a thread if the source is a file, else in the host's thread with pauses. */
 import { existsSync } from 'node:fs'
 import type { ExportEvent, ExportInput } from '#core/api/incidents.ts'
 import type { Failure, Result } from '#core/base/result.ts'
@@ -23,7 +23,7 @@ export interface ExportParts {
 }
 
 export async function* exportEvents(parts: ExportParts, signal: AbortSignal): AsyncGenerator<ExportEvent, void, void> {
-  // Known before anything is read; what takes the name meanwhile is refused when the bundle takes it.
+  // Checked before anything is read; a name taken meanwhile is refused when the bundle is renamed.
   if (existsSync(parts.file)) {
     yield endOf(taken(parts.file), parts)
     return
@@ -37,7 +37,7 @@ export async function* exportEvents(parts: ExportParts, signal: AbortSignal): As
 function endOf(result: Result<WrittenBundle>, { name, file }: ExportParts): ExportEvent {
   if (!result.ok) return failed(result.error)
   const { bytes, sha256, content, missing } = result.value
-  return { kind: 'done', ...{ name, file, bytes, sha256, content, missing: [...missing] } }
+  return { kind: 'done', name, file, bytes, sha256, content, missing: [...missing] }
 }
 
 const failed = (error: Failure): ExportEvent => ({ kind: 'failed', notice: toNotice(error) })
@@ -50,7 +50,7 @@ function events(parts: ExportParts, signal: AbortSignal): AsyncGenerator<RunEven
   return exportInThread({ spec, input, incident, file, work, dataDir, version, nowMs }, signal)
 }
 
-/** What is in memory is only in this thread. */
+/** In-memory data is available in this thread only. */
 async function* here(parts: ExportParts, nowMs: number, signal: AbortSignal): AsyncGenerator<RunEvent, void, void> {
   const { source, input, incident, file, work, dataDir, version } = parts
   const code = pseudonymCode(dataDir)

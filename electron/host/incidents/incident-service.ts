@@ -1,4 +1,4 @@
-/** Incidents at the host: notebooks, what alerts, and bundles. Each room keeps its own; this is what the contract calls. */
+/** Incident service: notebooks, alerts and bundles behind the contract. */
 import type { IncidentsFrame, IncidentsQuery } from '#core/api/incidents.ts'
 import type { Result } from '#core/base/result.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
@@ -6,7 +6,7 @@ import type { ForeignFiles } from '../../foreign/foreign-files.ts'
 import type { Console } from '../console.ts'
 import type { Changing } from '../frame-pump.ts'
 import type { HistoryService } from '../history/history-service.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import type { KeptRun } from '../sandbox/run.ts'
 import { AlertService } from './alert-service.ts'
 import { BundleService } from './bundle-service.ts'
@@ -14,14 +14,14 @@ import { NotebookService } from './notebook-service.ts'
 import { NotebookFilter } from './notebook-filter.ts'
 
 export interface IncidentServiceParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly history: HistoryService
   readonly foreign: ForeignFiles
   readonly dataDir: string | undefined
   readonly store: EnforcementStore | undefined
   readonly version: string
   readonly run: (id: string | null) => Result<KeptRun>
-  /** Whether an alert's incident is opened while the console goes on. @default false */
+  /** True if the opening of an alert's incident yields to other tasks. @default false */
   readonly inTurns?: boolean | undefined
 }
 
@@ -29,7 +29,7 @@ export class IncidentService implements Changing {
   readonly notebooks: NotebookService
   readonly alerts: AlertService
   readonly bundles: BundleService
-  readonly #onScreen: OnScreen
+  readonly #onScreen: ActiveView
   readonly #filter: NotebookFilter
   readonly #listeners = new Set<() => void>()
   #turn: number
@@ -40,13 +40,16 @@ export class IncidentService implements Changing {
     this.#onScreen = onScreen
     this.#turn = onScreen.turn
     this.notebooks = new NotebookService({
-      ...{ onScreen, dataDir, changed, run: parts.run },
+      onScreen,
+      dataDir,
+      changed,
+      run: parts.run,
       thresholdOf: (kind) => this.alerts.rules().find((r) => r.kind === kind)?.threshold,
     })
     this.#filter = new NotebookFilter((id) => this.notebooks.find(id), changed)
     this.alerts = new AlertService({ dataDir, changed, notebooks: this.notebooks, inTurns: parts.inTurns })
     this.bundles = new BundleService({ ...parts, changed, notebooks: this.notebooks })
-    // What is open comes and goes with what is on screen; samples alone change nothing here.
+    // Open items depend on the active source; samples alone change nothing here.
     onScreen.onChange(() => {
       if (onScreen.turn === this.#turn) return
       this.#turn = onScreen.turn
@@ -54,7 +57,7 @@ export class IncidentService implements Changing {
     })
   }
 
-  /** Watches a source while it runs: what alerts in it can open an incident. Returns how to stop. */
+  /** Watches a source while it runs: its alerts can open incidents. Returns the stop function. */
   watch(console: Console): () => void {
     const forget = this.notebooks.know(console)
     const stop = this.alerts.watch(console)
@@ -79,7 +82,9 @@ export class IncidentService implements Changing {
     const { sample, atMs } = views.status({ at: null }, seq)
     const incidents = this.notebooks.list()
     return {
-      ...{ seq, sample, atMs },
+      seq,
+      sample,
+      atMs,
       incidents,
       ...this.#filter.told(incidents, query.filter),
       selected: selected ?? null,

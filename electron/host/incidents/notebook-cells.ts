@@ -1,9 +1,9 @@
-/** The cells of a notebook as a list that is changed: each change gives another notebook, or says why not. */
+/** Edits of a notebook's cell list: each returns a changed notebook, or a failure. */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { CELLS_MOST, type Cell, type Incident } from '#core/snapshot/notebook.ts'
 import type { NewCell } from './cells/first-cells.ts'
 
-/** A cell that was taken out, and where it stood. */
+/** Removed cell and its position. */
 export interface TakenCell {
   readonly cell: Cell
   readonly at: number
@@ -11,7 +11,7 @@ export interface TakenCell {
 
 const numberOf = (id: string): number => Number(/^c(\d{1,9})$/.exec(id)?.[1] ?? 0)
 
-/** Gives new cells their ids: none is given twice, also not that of a cell that could still come back. */
+/** Assigns ids to new cells: no id is assigned twice, including ids of removed cells that can be restored. */
 export function placed(
   cells: readonly NewCell[],
   atMs: number,
@@ -32,7 +32,7 @@ export function withCells(of: Incident, cells: readonly Cell[], behind: string |
       code: 'INCIDENT_FULL',
       what,
       why: `an incident has at most ${CELLS_MOST} cells`,
-      unaffected: 'The incident is as it was.',
+      unaffected: 'The incident is unchanged.',
       next: 'Remove cells, or open another incident.',
     })
   }
@@ -50,15 +50,15 @@ export function withText(of: Incident, id: string, text: string, what: string): 
     return fail({
       code: 'NO_NOTE',
       what,
-      why: 'what was frozen is not edited',
-      unaffected: 'The incident is as it was.',
-      next: 'Write a note beside it.',
+      why: 'frozen cells cannot be edited',
+      unaffected: 'The incident is unchanged.',
+      next: 'Add a note.',
     })
   }
   return ok({ ...of, cells: of.cells.map((c) => (c === cell ? { ...cell, text } : c)) })
 }
 
-/** By so many places down, or up; it stops at the end. Failures: NO_CELL. */
+/** Moves a cell by so many places down, or up (negative), up to the end. Failures: NO_CELL. */
 export function withMoved(of: Incident, id: string, by: number, what: string): Result<Incident> {
   const from = of.cells.findIndex((c) => c.id === id)
   if (from < 0) return noCell(what)
@@ -76,7 +76,7 @@ export function withoutCell(of: Incident, id: string, what: string): Result<{ of
   return ok({ of: { ...of, cells: of.cells.filter((c) => c !== cell) }, taken: { cell, at } })
 }
 
-/** Where it stood, as far as there is such a place. */
+/** Restores a cell at its former position, or at the end. */
 export function withRestored(of: Incident, { cell, at }: TakenCell): Incident {
   const cells = [...of.cells]
   cells.splice(Math.min(at, cells.length), 0, cell)

@@ -6,19 +6,38 @@ type Face = IncidentsFrame['incidents'][number]
 const of = { kind: 'LIVE', cluster: 'altair', fromMs: 0, toMs: 1, tier: 'raw', frozenMs: 1 } as const
 const note = (id: string, text: string): Cell => ({ id, atMs: 1, kind: 'note', text })
 const transcript: Cell = {
-  ...{ id: 'c2', atMs: 1, kind: 'transcript', audit: null, of },
+  id: 'c2',
+  atMs: 1,
+  kind: 'transcript',
+  audit: null,
+  of,
   lines: [{ atMs: 1, where: 'oss01', kind: 'intent', text: 'lctl set_param ... start hog4690' }],
 }
 const verdict: Cell = {
-  ...{ id: 'c3', atMs: 1, kind: 'verdict', title: 'Verdict', seeds: 4, unknown: [], detail: 'cap at 400', of },
+  id: 'c3',
+  atMs: 1,
+  kind: 'verdict',
+  title: 'Verdict',
+  seeds: 4,
+  unknown: [],
+  detail: 'cap at 400',
+  of,
   parts: [
     { text: 'victim 4711 ', strong: false },
     { text: 'waits less', strong: true },
   ],
 }
 const face = (id: string, more: Partial<Face> = {}): Face => ({
-  ...{ id, title: 'Write wait x4', status: 'open', cluster: 'altair', author: 'mira', createdMs: 5, resolvedMs: null },
-  ...{ alert: null, cells: 3, fault: '' },
+  id,
+  title: 'Write wait x4',
+  status: 'open',
+  cluster: 'altair',
+  author: 'mira',
+  createdMs: 5,
+  resolvedMs: null,
+  alert: null,
+  cells: 3,
+  fault: '',
   ...more,
 })
 const faces: readonly Face[] = [
@@ -32,7 +51,7 @@ const cells: Readonly<Record<string, readonly Cell[]>> = {
   'INC-0003': [note('c1', 'nothing was wrong')],
   'INC-0001': [note('c1', 'stat storm of ana')],
 }
-function desk(nowMs?: () => number) {
+function service(nowMs?: () => number) {
   const read: string[] = []
   let more = 0
   const filter = new NotebookFilter(
@@ -46,7 +65,7 @@ function desk(nowMs?: () => number) {
   return { filter, read, more: () => more }
 }
 const found = (filter: string): Record<string, readonly string[]> =>
-  Object.fromEntries((desk().filter.told(faces, filter).filtered?.found ?? []).map((f) => [f.id, f.cells]))
+  Object.fromEntries((service().filter.told(faces, filter).filtered?.found ?? []).map((f) => [f.id, f.cells]))
 
 describe('the filter of notebooks', () => {
   it.each([
@@ -67,13 +86,13 @@ describe('the filter of notebooks', () => {
   ])('%s', (filter, expected) => expect(found(filter)).toEqual(expected))
 
   it('tells a fault, and nothing where it is empty', () => {
-    const { filter } = desk()
+    const { filter } = service()
     expect(filter.told(faces, '')).toEqual({})
     expect(filter.told(faces, 'a status:open').filterError?.column).toBe(3)
   })
 
   it('reads only what a term asks for, and once while a notebook is as it was', () => {
-    const { filter, read } = desk()
+    const { filter, read } = service()
     filter.told(faces, 'is:open')
     expect(read).toEqual([])
     filter.told(faces, 'storm')
@@ -87,7 +106,7 @@ describe('the filter of notebooks', () => {
   it('goes on later where there are more than a frame has time for, and says how many are left', async () => {
     let now = 0
     const many = Array.from({ length: 40 }, (_, i) => face(`INC-${1000 + i}`))
-    const { filter, more } = desk(() => (now += 10))
+    const { filter, more } = service(() => (now += 10))
     const first = filter.told(many, 'wait').filtered
     expect(first?.reading).toBeGreaterThan(0)
     expect((first?.passing ?? 0) + (first?.reading ?? 0)).toBe(40)

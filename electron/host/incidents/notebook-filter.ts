@@ -1,25 +1,49 @@
 /**
- * The filter of notebooks: `ost0003 author:mira is:open kind:verdict text:timeout`. What only the entries tell is read from disk, a
- * while at a time; what was found stays found until the notebook or the filter is another one.
+ * Filter of notebooks: `ost0003 author:mira is:open kind:verdict text:timeout`. Cell contents are read from disk in
+ * time slices; results are kept until the notebook or the filter changes.
  */
-import type { Incident, IncidentsFrame } from '#core/api/incidents.ts'
+import type { Incident, IncidentsFrame, Cell } from '#core/api/incidents.ts'
 import { glob, type RowTest } from '../job-filter.ts'
 import { readFilter, type FilterFields } from '../row-filter.ts'
-import { cellWords } from './cell-words.ts'
+
+// Searchable texts of notebook cells; figures are not searched.
+
+/** Texts of one cell, as the notebook shows them. */
+function cellWords(cell: Cell): readonly string[] {
+  switch (cell.kind) {
+    case 'note':
+      return [cell.text]
+    case 'chart':
+      return [
+        cell.title,
+        ...cell.place.names,
+        ...cell.series.map((s) => s.label.text),
+        ...cell.marks.map((m) => m.text),
+      ]
+    case 'table':
+      return [cell.title, ...cell.rows.map((r) => r.name.text)]
+    case 'diff':
+      return [cell.title, ...cell.lines.flatMap((l) => [l.name, l.conditions])]
+    case 'verdict':
+      return [cell.title, cell.parts.map((p) => p.text).join(''), cell.detail]
+    case 'transcript':
+      return cell.lines.flatMap((l) => [l.where, l.text])
+  }
+}
 
 type Face = IncidentsFrame['incidents'][number]
 type Told = Pick<IncidentsFrame, 'filtered' | 'filterError'>
 
-/** Longest time that one frame reads notebooks it has not read yet, ms; and how many it reads however long that takes. */
+/** Longest time that one frame spends reading notebooks, ms; and the number it always reads. */
 const READING_MS = 25
 const LEAST = 4
-/** Filters of which it is remembered what passed: one for each window that can be open, or they would undo each other's reading. */
+/** Filters whose results are kept: one per possible window, so that windows do not evict each other's results. */
 const FILTERS = 32
 
-/** What a term can ask of a notebook. */
+/** Row that filter terms are evaluated on. */
 interface NotebookRow {
   readonly face: Face
-  /** undefined where it cannot be read. */
+  /** undefined if it cannot be read. */
   readonly of: () => Incident | undefined
 }
 const head = ({ face }: NotebookRow): readonly string[] => [face.id, face.title, face.cluster, face.author]
@@ -47,7 +71,7 @@ const NOTEBOOK_FIELDS: FilterFields<NotebookRow> = {
   },
 }
 
-/** Words of a filter that are looked for in entries: those that are not turned round. */
+/** Words of a filter that are searched for in cells: those without a `-`. */
 function wanted(filter: string): ((text: string) => boolean)[] {
   return filter.split(/\s+/).flatMap((word) => {
     const [, value] = /^text:(.+)$/.exec(word) ?? []
@@ -58,7 +82,7 @@ function wanted(filter: string): ((text: string) => boolean)[] {
 
 interface Judged {
   readonly passes: boolean
-  /** Entries in which a word stands. */
+  /** Ids of the cells that contain a word. */
   readonly cells: readonly string[]
 }
 
@@ -66,14 +90,14 @@ export class NotebookFilter {
   readonly #find: (id: string) => Incident | undefined
   readonly #onMore: () => void
   readonly #nowMs: () => number
-  /** By filter: two windows may have one each. */
+  /** Results by filter: two windows may have one each. */
   readonly #known = new Map<string, WeakMap<Face, Judged>>()
   #more: NodeJS.Timeout | undefined
 
   /**
    * @param find    reads a notebook.
-   * @param onMore  called when there is time for those that a frame had none for.
-   * @param nowMs   a clock that only goes on.
+   * @param onMore  called when notebooks that a frame skipped can be read.
+   * @param nowMs   monotonic clock.
    */
   constructor(
     find: (id: string) => Incident | undefined,
@@ -86,9 +110,9 @@ export class NotebookFilter {
   }
 
   /**
-   * What of the listed notebooks passes.
+   * Notebooks of the list that pass.
    *
-   * @param faces  the same object while a notebook is as it was.
+   * @param faces  the same object while a notebook is unchanged.
    */
   told(faces: readonly Face[], filter: string): Told {
     const { test, error } = readFilter(filter, NOTEBOOK_FIELDS)
@@ -97,7 +121,8 @@ export class NotebookFilter {
     const known = this.#of(filter)
     const until = this.#nowMs() + READING_MS
     const found: NonNullable<Told['filtered']>['found'] = []
-    let [read, unread] = [0, 0]
+    let read = 0
+    let unread = 0
     for (const face of faces) {
       let judged = known.get(face)
       if (!judged) {
@@ -133,7 +158,7 @@ export class NotebookFilter {
     const known = this.#known.get(filter) ?? new WeakMap<Face, Judged>()
     this.#known.delete(filter)
     this.#known.set(filter, known)
-    // Each letter that is typed is a filter of its own; only the newest are asked for again.
+    // Every keystroke is a new filter; only the newest are queried again.
     for (const old of [...this.#known.keys()].slice(0, -FILTERS)) this.#known.delete(old)
     return known
   }

@@ -37,25 +37,24 @@ const refusal = (code: string) => ({ code: 'REFUSED', data: { code } })
 const marks = (): string[] =>
   host.monitor.events.between(-Infinity, Infinity, 100).flatMap((m) => (m.subject === 'Incident' ? [m.text] : []))
 
-/** Two OSTs, and two jobs that want more of them than there is. */
+/** Two OSTs, and two jobs that demand more than these can serve. */
 const SCENARIO = {
   title: 'Two OSTs',
   cluster: 'demo',
   clients: { count: 4 },
   oss: ['oss01', 'oss02'].map((name, i) => ({
-    ...{ name, osts: [{ name: `demo-OST000${i}`, disk: { bandwidth_mb_s: 400 } }] },
+    name,
+    osts: [{ name: `demo-OST000${i}`, disk: { bandwidth_mb_s: 400 } }],
   })),
   control: { max_rate: 100, mode: 'enforce', controller: 'adaptbf' },
   jobs: ['4655.vasp.u340', '4690.python.u1021'].map((id, i) => ({
-    ...{
-      id,
-      clients: [i + 1],
-      processes: 2,
-      outstanding: 64,
-      op: 'write',
-      size_kib: 1024,
-      pattern: { kind: 'poisson', rate: 60 * (i + 1) },
-    },
+    id,
+    clients: [i + 1],
+    processes: 2,
+    outstanding: 64,
+    op: 'write',
+    size_kib: 1024,
+    pattern: { kind: 'poisson', rate: 60 * (i + 1) },
   })),
 }
 
@@ -63,8 +62,12 @@ beforeAll(async () => {
   const scenarioFile = join(data, 'two.yaml')
   writeFileSync(scenarioFile, JSON.stringify(SCENARIO))
   const opened = await openHost({
-    ...{ scenarioFile, seed: 1 },
-    ...{ shell: 'terminal', historyFile: join(data, 'history.sqlite'), paced: false, epochSeconds: EPOCH_S },
+    scenarioFile,
+    seed: 1,
+    shell: 'terminal',
+    historyFile: join(data, 'history.sqlite'),
+    paced: false,
+    epochSeconds: EPOCH_S,
   })
   if (!opened.ok) throw new Error(`${opened.error.what}: ${opened.error.why}`)
   host = opened.value
@@ -80,9 +83,12 @@ describe('opened by hand', () => {
     const incident = found(id)
     expect(kinds(id)).toEqual(['note', 'chart', 'table', 'diff', 'transcript'])
     expect(incident).toMatchObject({
-      ...{ status: 'exercise', alert: null, resolvedMs: null, createdMs: EPOCH_MS + 10_000 },
+      status: 'exercise',
+      alert: null,
+      resolvedMs: null,
+      createdMs: EPOCH_MS + 10_000,
       source: { kind: 'EMULATED', cluster: 'demo', env: 'DEMO', scenario: 'Two OSTs', seed: 1 },
-      // It goes on for five minutes; what is frozen ends where anything is known.
+      // The range extends five minutes ahead; frozen data ends at the last known sample.
       toMs: EPOCH_MS + 310_000,
     })
     expect(incident.title).not.toBe('')
@@ -135,7 +141,7 @@ describe('opened by hand', () => {
     for (const what of ['obdfilter.demo-OST0000.job_stats', 'ost.OSS.ost_io.nrs_tbf_rule', 'ost.OSS.ost_io.stats']) {
       const reading = readings.find((r) => r.what === what)
       expect(reading?.text.length).toBeGreaterThan(10)
-      // Read at the latest sample or before it, not at the one that followed.
+      // Read at the latest sample or before it, not at the next one.
       expect(reading?.atMs).toBeLessThanOrEqual(EPOCH_MS + 10_000)
     }
     expect(notebooks.readings(null).find((r) => r.what.endsWith('job_stats'))?.atMs).toBe(EPOCH_MS + 11_000)
@@ -179,8 +185,16 @@ describe('cells', () => {
     await add({ kind: 'transcript', text: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule' })
     const added = found('INC-0001').cells.slice(before)
     expect(added.map((c) => (c.kind === 'chart' || c.kind === 'table' ? c.title : c.kind))).toEqual([
-      ...['RPCs', 'Throughput', 'Queued RPCs', 'Service time', 'Who moved', 'Largest jobs', 'Targets'],
-      ...['diff', 'transcript', 'transcript'],
+      'RPCs',
+      'Throughput',
+      'Queued RPCs',
+      'Service time',
+      'Top movers',
+      'Largest jobs',
+      'Targets',
+      'diff',
+      'transcript',
+      'transcript',
     ])
     expect(new Set(found('INC-0001').cells.map((c) => c.id)).size).toBe(before + 10)
   })
@@ -289,16 +303,20 @@ describe('while something recorded is on screen', () => {
     const { id } = await byHand({ atMs: EPOCH_MS + 6_000, note: 'seen later' })
     const incident = found(id)
     expect(incident).toMatchObject({ source: { kind: 'RECORDED', cluster: 'demo', scenario: null } })
-    // It has an end, and no record of what was sent.
+    // A recording is finite, and has no audit.
     expect(incident.fromMs).toBeGreaterThanOrEqual(span.fromMs)
     expect(incident.toMs).toBeLessThanOrEqual(span.toMs)
     expect(kinds(id)).toEqual(['note', 'chart', 'table', 'diff'])
     for (const c of incident.cells) if (c.kind !== 'note') expect(c.of.kind).toBe('RECORDED')
-    // A recording is a file that nothing is added to.
+    // A recording is never appended to.
     expect(marks()).toHaveLength(before)
     expect(host.incidents.notebooks.readings(id)).toEqual([])
     const made = host.incidents.notebooks.create({
-      ...{ atMs: null, span: null, title: '', note: '', cluster: 'demo' },
+      atMs: null,
+      span: null,
+      title: '',
+      note: '',
+      cluster: 'demo',
       alert: { kind: 'queue', text: 'oss01: 500 RPCs queued', where: 'oss01', atMs: EPOCH_MS + 10_500 },
     })
     const alerted = found(made.ok ? made.value.id : '')
@@ -319,15 +337,13 @@ describe('while something recorded is on screen', () => {
 describe('opened in History', () => {
   it('of two spans that are compared has who moved from A to B', async () => {
     const from = (s: number) => ({ fromMs: EPOCH_MS + s * 1_000, toMs: EPOCH_MS + (s + 3) * 1_000 })
-    const [a, b] = [from(1), from(5)]
+    const a = from(1)
+    const b = from(5)
     const { id } = await byHand({ atMs: b.toMs, span: b, against: a })
     const { rows } = host.monitor.history.reader().movers(a, b, 'job', 50)
     const table = found(id).cells.find((c) => c.kind === 'table')
     if (table?.kind !== 'table') throw new Error('no table')
-    expect(table.columns.map((c) => c.label)).toEqual([
-      ...['A 00:00:01 to 00:00:04', 'B 00:00:05 to 00:00:08'],
-      'change',
-    ])
+    expect(table.columns.map((c) => c.label)).toEqual(['A 00:00:01 to 00:00:04', 'B 00:00:05 to 00:00:08', 'change'])
     for (const r of table.rows) {
       const mover = rows.find((m) => m.name === r.name.text)
       expect(r.values.slice(0, 2)).toEqual([mover?.a, mover?.b].map((v) => expect.closeTo(v ?? NaN, 1) as number))

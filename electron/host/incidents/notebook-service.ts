@@ -1,4 +1,6 @@
-/** Notebooks at the host: made of what is on screen or of a source that alerted, kept in the data folder. */
+/**
+ * Notebook service: creates notebooks of the active view or of an alerting source, and keeps them in the data folder.
+ */
 import { createHash } from 'node:crypto'
 import type { CellInput, Incident, IncidentsFrame, IncidentStatus } from '#core/api/incidents.ts'
 import type { Span } from '#core/api/history.ts'
@@ -7,59 +9,59 @@ import { ended, type Steps } from '#core/base/steps.ts'
 import { NOTEBOOK_FORMAT, type AlertKind } from '#core/snapshot/notebook.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
 import { thisUser } from '../../enforce/store.ts'
-import { inTurns } from '../../history/in-turns.ts'
+import { runCooperatively } from '../../history/cooperative.ts'
 import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { NotebookStore, type NotebookRow } from '../../incidents/notebook/notebook-store.ts'
 import type { Console } from '../console.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import type { KeptRun } from '../sandbox/run.ts'
 import { firstCellsInSteps } from './cells/first-cells.ts'
 import { newCells, NOT_ADDED } from './cells/new-cell.ts'
-import { standAt, standOn, type Standpoint } from './cells/standpoint.ts'
-import { around, HALF_MS, stretchFault } from './cells/stretch.ts'
-import { oneLine } from './cells/words.ts'
+import { standpointAt, standpointOf, type Standpoint } from './cells/standpoint.ts'
+import { around, HALF_MS, rangeFault } from './cells/ranges.ts'
+import { oneLine } from './cells/summary-text.ts'
 import { placed, withCells, withMoved, withoutCell, withRestored, withText, type TakenCell } from './notebook-cells.ts'
-import { ReadingsKeeper } from './readings-keeper.ts'
+import { IncidentReadings } from './incident-readings.ts'
 import { readingsOf } from './readings.ts'
 
 const TITLE_MOST = 200
-/** Removed cells that can come back, of all incidents. */
+/** Removed cells that can be restored, of all incidents. */
 const UNDO_MOST = 100
 
 const NOT_OPENED = 'The incident was not opened'
 const NOT_CHANGED = 'The incident was not changed'
-const AS_IT_WAS = 'The incident is as it was.'
+const AS_IT_WAS = 'The incident is unchanged.'
 
 export interface NotebookServiceParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   /** Folder of the console's data; undefined: notebooks are in memory only. */
   readonly dataDir: string | undefined
-  /** A result of the sandbox; null: the newest. */
+  /** Sandbox result by id; null: the newest. */
   readonly run: (id: string | null) => Result<KeptRun>
   readonly changed: () => void
-  /** Threshold of the rule of a kind of alert. */
+  /** Threshold of an alert rule by kind. */
   readonly thresholdOf?: ((kind: AlertKind) => number | undefined) | undefined
 }
 
 export interface NewIncident {
   readonly atMs: number | null
   readonly span: Span | null
-  /** What the span is compared with. */
+  /** Range that the span is compared with. */
   readonly against?: Span | undefined
   readonly title: string
   readonly note: string
   readonly alert?: Incident['alert']
-  /** Source that it is about, one that is known; what is on screen by default. */
+  /** Cluster of a registered source; the active view by default. */
   readonly cluster?: string | undefined
 }
 
 export class NotebookService {
   readonly parts: NotebookServiceParts
   readonly #store: NotebookStore
-  readonly #readings: ReadingsKeeper
-  /** Sources that run, by cluster. */
+  readonly #readings: IncidentReadings
+  /** Running sources, by cluster. */
   readonly #consoles = new Map<string, Console>()
-  /** Cells that were removed, the newest last. */
+  /** Removed cells, the newest last. */
   #taken: readonly (TakenCell & { readonly of: string })[] = []
   readonly #hashes = new WeakMap<Incident, string>()
   readonly #faces = new WeakMap<NotebookRow, IncidentsFrame['incidents'][number]>()
@@ -67,10 +69,13 @@ export class NotebookService {
   constructor(parts: NotebookServiceParts) {
     this.parts = parts
     this.#store = new NotebookStore(parts.dataDir, { onMore: parts.changed })
-    this.#readings = new ReadingsKeeper(this.#store)
+    this.#readings = new IncidentReadings(this.#store)
   }
 
-  /** A source that runs, on screen or not, so that an incident can be about it; returns how to forget it. */
+  /**
+   * Registers a running source, active or not, so that incidents can be opened for it; returns the function to
+   * unregister it.
+   */
   know(console: Console): () => void {
     const { cluster } = console.monitor.source
     this.#consoles.set(cluster, console)
@@ -79,7 +84,7 @@ export class NotebookService {
     }
   }
 
-  /** Newest first; the same object while a notebook is as it was. */
+  /** Newest first; the same object while a notebook is unchanged. */
   list(): IncidentsFrame['incidents'] {
     return this.#store.list().map((row) => {
       const face = this.#faces.get(row) ?? faceOf(row)
@@ -92,7 +97,7 @@ export class NotebookService {
     return this.#store.find(id)
   }
 
-  /** SHA-256 of the notebook as it would stand in a bundle without redaction. */
+  /** SHA-256 of the notebook as written to a bundle without redaction. */
   integrityOf(incident: Incident): string {
     let hash = this.#hashes.get(incident)
     if (hash === undefined) {
@@ -102,12 +107,12 @@ export class NotebookService {
     return hash
   }
 
-  /** What servers printed when an incident was opened; with null what they printed last, of the source that is on screen. */
+  /** Raw server readings of when an incident was opened; for null the latest ones of the active source. */
   readings(id: string | null): readonly RawReading[] {
     return id === null ? readingsOf(this.parts.onScreen.monitor) : this.#readings.of(id)
   }
 
-  /** Until readings of incidents that were opened are on disk. */
+  /** Resolves when readings of opened incidents are on disk. */
   settled(): Promise<void> {
     return this.#readings.settled()
   }
@@ -117,9 +122,9 @@ export class NotebookService {
     return ended(this.createInSteps(input))
   }
 
-  /** The same with others having their turn meanwhile. */
+  /** Same, yielding to other tasks. */
   createInTurns(input: NewIncident): Promise<Result<{ id: string }>> {
-    return inTurns(this.createInSteps(input))
+    return runCooperatively(this.createInSteps(input))
   }
 
   *createInSteps(input: NewIncident): Steps<Result<{ id: string }>> {
@@ -128,21 +133,32 @@ export class NotebookService {
     const stand = stood.value
     const isRecorded = stand.source.kind === 'RECORDED'
     const span = input.span ?? around(stand.atMs, stand.firstMs, isRecorded ? stand.newestMs : undefined)
-    const fault = stretchFault(span, stand.newestMs)
+    const fault = rangeFault(span, stand.newestMs)
     if (fault !== undefined) return fail(spanFailure(NOT_OPENED, fault))
     const { alert = null } = input
     const { title, cells } = yield* firstCellsInSteps({
-      ...{ stand, span, note: input.note, wallMs: Date.now(), against: input.span ? input.against : undefined },
+      stand,
+      span,
+      note: input.note,
+      wallMs: Date.now(),
+      against: input.span ? input.against : undefined,
       alert: alert === null ? undefined : { alert, threshold: this.parts.thresholdOf?.(alert.kind) },
       run: () => this.parts.run(null),
     })
     const given = oneLine(input.title, TITLE_MOST)
     const made = this.#store.create((id) => ({
-      ...{ format: NOTEBOOK_FORMAT, id, title: given === '' ? title : given, alert, source: stand.source },
+      format: NOTEBOOK_FORMAT,
+      id,
+      title: given === '' ? title : given,
+      alert,
+      source: stand.source,
       status: stand.isExercise ? 'exercise' : 'open',
       author: alert === null ? (thisUser().split('@')[0] ?? '') : 'alert',
-      ...{ createdMs: stand.nowMs, changedMs: stand.nowMs, resolvedMs: null },
-      ...{ fromMs: span.fromMs, toMs: span.toMs },
+      createdMs: stand.nowMs,
+      changedMs: stand.nowMs,
+      resolvedMs: null,
+      fromMs: span.fromMs,
+      toMs: span.toMs,
       cells: placed(cells, stand.atMs, []),
     }))
     if (!made.ok) return made
@@ -161,8 +177,8 @@ export class NotebookService {
     let told = ''
     const { title, status, span } = change
     const changed = this.#replace(id, NOT_CHANGED, (of, nowMs) => {
-      // What was recorded may be ahead of the clock here: a range is never refused for where it ends already.
-      const fault = span && stretchFault(span, Math.max(nowMs, of.toMs - HALF_MS))
+      // A recording may be ahead of this clock: a range is never refused for its present end.
+      const fault = span && rangeFault(span, Math.max(nowMs, of.toMs - HALF_MS))
       if (fault !== undefined) return fail(spanFailure(NOT_CHANGED, fault))
       const line = title === undefined ? of.title : oneLine(title, TITLE_MOST)
       if (line === '') return fail({ code: 'NO_TITLE', what: NOT_CHANGED, why: 'the title is empty' })
@@ -191,13 +207,13 @@ export class NotebookService {
   }
 
   /**
-   * Failures: NO_INCIDENT, INCIDENT_UNREADABLE, OTHER_CLUSTER where something else is on screen, NOTHING_TO_FREEZE, INCIDENT_FULL,
-   * INCIDENT_NOT_WRITTEN.
+   * Failures: NO_INCIDENT, INCIDENT_UNREADABLE, OTHER_CLUSTER if another cluster is active, NOTHING_TO_FREEZE,
+   * INCIDENT_FULL, INCIDENT_NOT_WRITTEN.
    */
   addCell(id: string, atMs: number | null, input: CellInput, behind: string | null): Result<{ cell: string }> {
     let added = ''
     const changed = this.#replace(id, NOT_ADDED, (of) => {
-      const stand = standOn(this.parts.onScreen, atMs)
+      const stand = standpointOf(this.parts.onScreen, atMs)
       const isWritten = input.kind === 'note' || (input.kind === 'transcript' && input.text !== null)
       if (!isWritten && stand.source.cluster !== of.source.cluster) return fail(otherCluster(of, stand))
       const isWithin = stand.atMs >= of.fromMs && stand.atMs < of.toMs
@@ -241,7 +257,7 @@ export class NotebookService {
   }
 
   /**
-   * @param cell  null: the one that was removed last.
+   * @param cell  null: the cell removed last.
    *
    * Failures: NO_INCIDENT, INCIDENT_UNREADABLE, NOTHING_REMOVED, INCIDENT_FULL, INCIDENT_NOT_WRITTEN.
    */
@@ -249,7 +265,7 @@ export class NotebookService {
     const what = 'The cell was not restored'
     const taken = this.#taken.findLast((t) => t.of === id && (cell === null || t.cell.id === cell))
     if (!taken) {
-      const why = 'no cell was removed since the console began, or it is back already'
+      const why = 'no cell was removed since the console started, or it is already restored'
       return fail({ code: 'NOTHING_REMOVED', what, why, unaffected: AS_IT_WAS })
     }
     const changed = this.#replace(id, what, (of) => ok(withRestored(of, taken)))
@@ -281,14 +297,14 @@ export class NotebookService {
   }
 
   #standOf({ cluster, atMs, alert }: NewIncident): Result<Standpoint> {
-    if (cluster === undefined && !alert) return ok(standOn(this.parts.onScreen, atMs))
-    // What alerts goes on, whatever is played back meanwhile.
+    if (cluster === undefined && !alert) return ok(standpointOf(this.parts.onScreen, atMs))
+    // An alerting source keeps running, whatever is played back.
     const console = cluster === undefined ? this.parts.onScreen.console : this.#consoleOf(cluster)
-    if (console) return ok(standAt(console, atMs))
+    if (console) return ok(standpointAt(console, atMs))
     return fail({ code: 'NO_SOURCE', what: NOT_OPENED, why: `${oneLine(cluster ?? '', 100)} is not connected` })
   }
 
-  /** Of the moment itself: what servers printed long after an incident is not of it. */
+  /** Only for a current incident: readings from long after it do not belong to it. */
   #keepReadings(id: string, stand: Standpoint, span: { readonly fromMs: number; readonly toMs: number }): void {
     if (!stand.monitor || stand.source.kind === 'RECORDED') return
     const all = readingsOf(stand.monitor)
@@ -299,11 +315,11 @@ export class NotebookService {
   }
 }
 
-/** A line in the event lane of the source. */
+/** Adds an event to the source. */
 function mark(monitor: Standpoint['monitor'], atMs: number, text: string, isAlert = false): void {
   if (!monitor) return
   monitor.events.add({ atMs, kind: 'note', level: 'ok', subject: 'Incident', text, where: '' })
-  // An alert is told in the middle of a sample, which is followed by the next.
+  // An alert is raised within a sample, which notifies of its own.
   if (!isAlert) monitor.changed()
 }
 
@@ -314,22 +330,31 @@ function faceOf({ id, head, changedMs, fault }: NotebookRow): IncidentsFrame['in
   }
   const { title, status, author, createdMs, resolvedMs, cells } = head
   return {
-    ...{ id, title, status, author, createdMs, resolvedMs, cells, fault },
+    id,
+    title,
+    status,
+    author,
+    createdMs,
+    resolvedMs,
+    cells,
+    fault,
     cluster: head.source.cluster,
     alert: head.alert?.kind ?? null,
   }
 }
 
 const spanFailure = (what: string, why: string): Failure => ({
-  ...{ code: 'INCIDENT_SPAN', what, why },
-  unaffected: 'Incidents are as they were.',
+  code: 'INCIDENT_SPAN',
+  what,
+  why,
+  unaffected: 'Incidents are unchanged.',
   next: 'Choose another range.',
 })
 
 const otherCluster = (of: Incident, stand: Standpoint): Failure => ({
   code: 'OTHER_CLUSTER',
   what: NOT_ADDED,
-  why: `the incident is of ${oneLine(of.source.cluster, 100)}; on screen is ${oneLine(stand.source.cluster, 100)}`,
+  why: `the incident belongs to ${oneLine(of.source.cluster, 100)}; the active cluster is ${oneLine(stand.source.cluster, 100)}`,
   unaffected: AS_IT_WAS,
-  next: 'Show that cluster first, or write a note.',
+  next: 'Switch to that cluster first, or write a note.',
 })

@@ -40,7 +40,7 @@ it('the longest of a source are cut until all fit; none is left out', () => {
       const said = cut.reduce((n, r) => n + r.text.slice(r.text.indexOf('\n# sluice')).length, 0)
       expect(out.reduce((n, r) => n + r.text.length, 0)).toBeLessThanOrEqual(most + said)
       if (lengths.reduce((n, l) => n + l, 0) <= most) expect(out).toEqual(all)
-      // Nothing shorter than one that is whole is cut.
+      // A text shorter than an uncut one is not cut.
       const whole = Math.max(0, ...out.flatMap((r, i) => (cut.includes(r) ? [] : [all[i]?.text.length ?? 0])))
       for (const r of cut) expect(all[out.indexOf(r)]?.text.length).toBeGreaterThanOrEqual(whole)
     }),

@@ -1,22 +1,24 @@
-/** What servers printed, as the console read it last: nothing is read again for it. Bounded, and said where it was cut. */
+/**
+ * Raw server output as the console last read it: nothing is read again for it. Bounded, with a note where it was cut.
+ */
 import * as z from 'zod'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RawReading } from '../../incidents/bundle/bundle-source.ts'
 import { readPlain } from '../../files/plain-file.ts'
 
-/** Texts of one source, characters in all. */
+/** Most characters of one source, in all. */
 export const READINGS_MOST = 8 * 2 ** 20
 const TEXTS_MOST = 2_000
-/** A name of a server or of a parameter. */
+/** Longest name of a server or a parameter. */
 const NAME_MAX = 512
-/** A character may take six in a file. */
+/** A character may take six bytes in a file. */
 const FILE_MOST = 6 * READINGS_MOST + 2 ** 20
 
 const READ = /\.(?:job_stats|nrs_tbf_rule|nrs_policies|stats)$/
 
-const LEFT_OUT = '# sluice: the server left out entries that had not changed since the reading before'
+const LEFT_OUT = '# sluice: entries unchanged since the previous reading were omitted'
 
-/** The beginning of a text, up to the last entry or line that fits, and a line that says so. */
+/** Start of a text, up to the last entry or line that fits, and a line about the cut. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
   const entry = text.lastIndexOf('\n- ', most)
@@ -24,7 +26,7 @@ export function cutText(text: string, most: number): string {
   return `${text.slice(0, at)}\n# sluice: cut after ${at} of ${text.length} characters\n`
 }
 
-/** The longest texts are cut until all of them fit. */
+/** Cuts the longest texts until all fit. */
 export function fitted(all: readonly RawReading[], most = READINGS_MOST): RawReading[] {
   const byLength = [...all].sort((a, b) => a.text.length - b.text.length).slice(0, TEXTS_MOST)
   let left = most
@@ -38,7 +40,7 @@ export function fitted(all: readonly RawReading[], most = READINGS_MOST): RawRea
   return all.flatMap((r) => fits.get(r) ?? [])
 }
 
-/** The newest reading of each server, by server and parameter. */
+/** Latest readings of each server, by server and parameter. */
 export function readingsOf(monitor: ClusterMonitor, most = READINGS_MOST): RawReading[] {
   const all = monitor.allServers.flatMap((server): RawReading[] => {
     const texts = monitor.reading(server)?.texts
@@ -71,7 +73,7 @@ const frozen = z.object({
 export const readingsText = (incident: string, readings: readonly RawReading[]): string =>
   `${JSON.stringify({ format: READINGS_FORMAT, incident, readings })}\n`
 
-/** Those that were kept when an incident was opened; none where there are none or they cannot be read. */
+/** Readings kept when an incident was opened; empty if there are none or they cannot be read. */
 export function frozenReadings(file: string, incident: string): RawReading[] {
   try {
     const read = frozen.safeParse(JSON.parse(readPlain(file, FILE_MOST)))

@@ -1,4 +1,4 @@
-/** What is on screen as the source of a bundle: a cluster that is watched, a recording, or a bundle that is open. */
+/** Bundle source of the active view: a monitored cluster, a recording, or an open bundle. */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
@@ -10,23 +10,23 @@ import { keptSlice, liveSlice } from '../../incidents/bundle/audit-slices.ts'
 import type { BundleSource, RawReading } from '../../incidents/bundle/bundle-source.ts'
 import type { Console } from '../console.ts'
 import { Playback } from '../history/playback.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 
 export interface ScreenSource extends BundleSource {
-  /** File for a connection of its own; undefined: it is in memory. */
+  /** File for a separate connection; undefined: it is in memory. */
   readonly file: SourceFile | undefined
-  /** Gives the connection free, where it was opened for this. */
+  /** Releases the connection, if it was opened for this. */
   end(): void
 }
 
 export interface ScreenParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly store: EnforcementStore | undefined
-  /** Readings of servers that are still there. */
+  /** Raw readings that are still available. */
   readonly readings: (fromMs: number, toMs: number) => readonly RawReading[]
 }
 
-/** Failures: those of a recording that cannot be opened any more. */
+/** Failures: those of a recording that can no longer be opened. */
 export function screenSource(parts: ScreenParts): Result<ScreenSource> {
   const { playback } = parts.onScreen
   if (!(playback instanceof Playback) || playback.file === null) return ok(watched(parts))
@@ -41,10 +41,17 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
   const { source, history } = monitor
   const db = history.connection()
   return {
-    ...{ db, cluster: history.cluster, isRedacted: false, notebook: null, readings },
+    db,
+    cluster: history.cluster,
+    isRedacted: false,
+    notebook: null,
+    readings,
     source: {
-      ...{ kind: source.kind, cluster: source.cluster, env: facts.env },
-      ...{ scenario: facts.scenario ?? null, seed: facts.seed ?? null },
+      kind: source.kind,
+      cluster: source.cluster,
+      env: facts.env,
+      scenario: facts.scenario ?? null,
+      seed: facts.seed ?? null,
       releases: monitor.allServers.flatMap((server) => {
         const release = monitor.reading(server)?.version?.text
         return release === undefined ? [] : [{ server, release: release.slice(0, 64) }]
@@ -60,7 +67,7 @@ function watched({ onScreen, store, readings }: ScreenParts): ScreenSource {
   }
 }
 
-const NOT_READ: Failure = { code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it once more.' }
+const NOT_READ: Failure = { code: 'NO_RECORDINGS', what: 'The recording cannot be read', next: 'Open it again.' }
 
 function recording({ monitor, facts }: Console, checked: CheckedFile): Result<ScreenSource> {
   const opened = openChecked(checked)
@@ -70,9 +77,13 @@ function recording({ monitor, facts }: Console, checked: CheckedFile): Result<Sc
   const kind: Manifest['source']['kind'] = of?.kind === 'LIVE' ? 'LIVE' : 'EMULATED'
   const cluster = of?.name ?? ''
   return ok({
-    ...{ db, cluster: of?.id ?? 0, isRedacted: false, notebook: null, readings: () => [] },
-    // Nobody says what another cluster is; who wrote down what was emulated is not kept.
-    source: { ...{ kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV' }, ...NOT_KEPT },
+    db,
+    cluster: of?.id ?? 0,
+    isRedacted: false,
+    notebook: null,
+    readings: () => [],
+    // The environment of another cluster is unknown; the author of a scenario is not kept.
+    source: { kind, cluster, env: cluster === monitor.source.cluster ? facts.env : 'DEV', ...NOT_KEPT },
     audit: (fromMs, toMs) => keptSlice(db, kind, { fromMs, toMs }),
     file: { checked },
     end: () => void db.close(),
@@ -84,7 +95,7 @@ const NOT_KEPT = { scenario: null, seed: null, releases: [] } as const satisfies
 export const readerOf = (of: BundleSource): FileReader =>
   new FileReader(of.db, of.cluster, { name: of.source.cluster, isOwner: false })
 
-/** The notebook that goes with an export. Failures: INCIDENT_GONE, INCIDENT_OTHER. */
+/** Notebook to export with a bundle. Failures: INCIDENT_GONE, INCIDENT_OTHER. */
 export function notebookFor(
   id: string | null,
   source: BundleSource,
@@ -96,8 +107,8 @@ export function notebookFor(
     return fail({
       code: 'INCIDENT_OTHER',
       what: 'The bundle was not written',
-      why: 'what is on screen has pseudonyms, and this notebook has names',
-      unaffected: 'The notebook and what is on screen are as they were.',
+      why: 'the open bundle is redacted, and this notebook is not',
+      unaffected: 'The notebook and the open bundle are unchanged.',
       next: 'Export the bundle with its own notebook, or return to the source.',
     })
   }
@@ -106,9 +117,9 @@ export function notebookFor(
     return fail({
       code: 'INCIDENT_OTHER',
       what: 'The bundle was not written',
-      why: `${id} is of ${incident.source.cluster}; on screen is ${source.source.cluster}`,
-      unaffected: 'The incident is as it was.',
-      next: 'Show its cluster first, or export samples without a notebook.',
+      why: `${id} belongs to ${incident.source.cluster}; the active cluster is ${source.source.cluster}`,
+      unaffected: 'The incident is unchanged.',
+      next: 'Switch to its cluster first, or export samples without a notebook.',
     })
   }
   return incident

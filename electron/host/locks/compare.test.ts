@@ -16,7 +16,7 @@ function scenarioOf(text = lockedScenario()): Scenario {
   return parsed.value
 }
 
-/** A thread that does what the text says, with `parentPort` at hand. */
+/** Thread that runs the given code, with `parentPort` in scope. */
 function program(text: string): string {
   const file = join(tempFolder(), 'program.mjs')
   writeFileSync(file, `import { parentPort } from 'node:worker_threads'\n${text}\n`)
@@ -50,7 +50,11 @@ describe('comparing lock managers', () => {
       seconds: 0.5,
       seed: 7,
       results: here.map(({ manager, name, writeBps, readBps, longestWaitNs, files }) => ({
-        ...{ manager, name, writeBps, readBps, longestWaitMs: longestWaitNs / 1e6 },
+        manager,
+        name,
+        writeBps,
+        readBps,
+        longestWaitMs: longestWaitNs / 1e6,
         files: files.map((f) => ({ file: f.file, writeBps: f.writeBps, readBps: f.readBps })),
       })),
     })
@@ -112,7 +116,8 @@ describe('over the contract', () => {
   it('is refused in words where there is no lock manager', async () => {
     const { host, client } = await opened(lockedScenario(null))
     await expect(client.locks.compare({ managers: ['seqdlm'] })).rejects.toMatchObject({
-      ...{ code: 'REFUSED', data: { code: 'NO_LOCK_MANAGER' } },
+      code: 'REFUSED',
+      data: { code: 'NO_LOCK_MANAGER' },
     })
     await host.close()
   })

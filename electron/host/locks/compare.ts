@@ -1,4 +1,4 @@
-/** The pattern of the emulated ccPFS under other lock managers: one run at a time a host, in a thread of its own. */
+/** Runs the pattern of the emulated ccPFS under other lock managers: one run at a time per host, in a thread. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -7,16 +7,16 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { bundledPath } from '../../files/resources.ts'
 
-/** What the thread is started with. */
+/** Input of the thread. */
 export interface CompareTask {
   readonly scenario: Scenario
   readonly managers: readonly LockManagerName[]
-  /** Seconds of the model, > 0. */
+  /** Model time, s, > 0. */
   readonly seconds: number
   readonly seed: number
 }
 
-/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+/** Program of the thread: source in a checkout, bundle in the desktop shell. */
 function workerFile(): string {
   const source = join(import.meta.dirname, 'worker.ts')
   return existsSync(source) ? source : bundledPath('locks-worker.js')
@@ -25,7 +25,7 @@ function workerFile(): string {
 const NO_MANAGER: Failure = {
   code: 'NO_LOCK_MANAGER',
   what: 'There is nothing to compare',
-  why: 'this source has no lock manager that tells its steps',
+  why: 'this source has no lock manager that traces its steps',
   next: 'Open a scenario with a ccPFS.',
 }
 
@@ -34,7 +34,7 @@ const BUSY: Failure = {
   what: 'The lock managers were not compared',
   why: 'another comparison is running, here or in another window',
   unaffected: 'the one that is running',
-  next: 'Wait for its end, or cancel it.',
+  next: 'Wait until it ends, or cancel it.',
 }
 
 const CANCELLED: Failure = { code: 'LOCKS_COMPARE_CANCELLED', what: 'The comparison was cancelled' }
@@ -54,7 +54,7 @@ export class LockComparison {
   #cancel: (() => void) | undefined
 
   /**
-   * @param scenario  undefined where the source is none, or has no ccPFS.
+   * @param scenario  undefined if the source has none, or has no ccPFS.
    * @param worker    program of the thread (tests).
    */
   constructor(scenario: Scenario | undefined, seed: number, worker: string = workerFile()) {
@@ -64,10 +64,10 @@ export class LockComparison {
   }
 
   /**
-   * Runs the managers named, each once, one after the other.
+   * Runs the named managers one after the other.
    *
-   * Failures: NO_LOCK_MANAGER; LOCKS_COMPARE_BUSY while another one runs; LOCKS_COMPARE_CANCELLED when `signal` aborts or the
-   * host is closed; LOCKS_COMPARE_CRASHED.
+   * Failures: NO_LOCK_MANAGER; LOCKS_COMPARE_BUSY while another run is active; LOCKS_COMPARE_CANCELLED when `signal`
+   * aborts or the host is closed; LOCKS_COMPARE_CRASHED.
    */
   async run(
     ask: { readonly managers: readonly LockManagerName[]; readonly seconds: number },
@@ -94,7 +94,7 @@ export class LockComparison {
     }
   }
 
-  /** Ends what runs. */
+  /** Ends the active run. */
   close(): void {
     this.#cancel?.()
   }

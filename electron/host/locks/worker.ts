@@ -1,18 +1,21 @@
-/** Runs the lock managers in a thread of its own, so that sampling goes on in time; tells the results and ends. */
+/** Thread that runs the lock managers, so that sampling is not delayed; sends the results and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { LockManagerName, LocksCompare } from '#core/api/locks.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { compareManagers } from '#core/emulator/ccpfs-managers.ts'
-import { bounded } from '../../cluster/locks/words.ts'
+import { bounded } from '../../cluster/locks/alarm-text.ts'
 import type { CompareTask } from './compare.ts'
 
 type CompareResult = LocksCompare['results'][number]
 
 const NAMES: Readonly<Record<LockManagerName, string>> = {
-  ...{ seqdlm: 'SeqDLM', datatype: 'DLM-datatype', lustre: 'DLM-Lustre', basic: 'DLM-basic' },
+  seqdlm: 'SeqDLM',
+  datatype: 'DLM-datatype',
+  lustre: 'DLM-Lustre',
+  basic: 'DLM-basic',
 }
 
-/** One that fails leaves the others their results. */
+/** A manager that fails does not affect the results of others. */
 function run(task: CompareTask, manager: LockManagerName): CompareResult {
   const { scenario, seconds, seed } = task
   try {

@@ -21,7 +21,8 @@ async function first<F>(stream: Promise<AsyncIterable<F>>): Promise<F> {
 }
 
 it('says where bundles and recordings are where the history lies outside the data folder', async () => {
-  const [data, elsewhere] = [tempFolder(), join(tempFolder(), 'elsewhere')]
+  const data = tempFolder()
+  const elsewhere = join(tempFolder(), 'elsewhere')
   mkdirSync(elsewhere)
   const { client, dataDir, pathOf } = await open({ dataDir: data, historyFile: join(elsewhere, 'h.sqlite') })
   expect(dataDir).toBe(data)

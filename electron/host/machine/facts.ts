@@ -1,4 +1,4 @@
-/** The files of this console and of the user's ssh, for whoever asks where something is. */
+/** Locations of the console's files and of the user's ssh files. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MachineFacts, Place } from '#core/api/machine.ts'
@@ -8,7 +8,7 @@ import { storeFile } from '../../enforce/store.ts'
 export interface MachineParts {
   readonly dataDir: string | undefined
   readonly historyFile: string
-  /** Folders that stand beside the history, wherever that lies; null where nothing is kept. */
+  /** Folders beside the history; null if nothing is kept on disk. */
   readonly bundles: string | null
   readonly recordings: string | null
   readonly access: Pick<SshAccess, 'files'>
@@ -16,7 +16,7 @@ export interface MachineParts {
   readonly runtime: string
 }
 
-/** A control character in a path is not shown as one. */
+/** Control characters in a path are made visible. */
 const place = (what: string, path: string | undefined): Place => ({
   what,
   path: (path ?? '').replace(/[\u0000-\u001F\u007F-\u009F\u2028\u2029]/g, '\uFFFD').slice(0, 4096),
@@ -29,7 +29,9 @@ export function machineFacts(parts: MachineParts): MachineFacts {
     place(what, dataDir === undefined ? undefined : join(dataDir, name))
   const { config, knownHosts, agentSocket, trustStore } = access.files
   return {
-    ...{ version, runtime, dataDir: dataDir ?? '' },
+    version,
+    runtime,
+    dataDir: dataDir ?? '',
     files: [
       place('History of samples', historyFile === ':memory:' ? undefined : historyFile),
       place('Record of changes', dataDir === undefined ? undefined : storeFile(dataDir)),

@@ -1,6 +1,6 @@
 /**
- * Sends one change to the global controller, under the safety rules of the console: only in enforce, on record before it is
- * sent, one at a time, and read back after it. What came of it is known, or called unknown.
+ * Sends one change to the global controller, under the safety rules of the console: only in enforce, recorded before it
+ * is sent, one at a time, and read back afterwards. The outcome is known, or reported as unknown.
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
@@ -8,9 +8,9 @@ import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { PadllReader } from '../../cluster/metadata/padll-reader.ts'
 import { within } from '../../base/deadline.ts'
 
-/** A controller that has not answered by then may still do what it was told, wall ms. */
+/** Answer timeout, wall ms; the controller may still apply the change later. */
 const ANSWER_MS = 30_000
-/** Characters of an answer that are shown. */
+/** Most characters of an answer that are shown. */
 const SAID_MAX = 500
 
 export const NO_STAGES: Failure = {
@@ -20,7 +20,7 @@ export const NO_STAGES: Failure = {
   next: 'Name the node of the global controller in the connection.',
 }
 
-/** What a change is called, its literal command, and how the answer tells that it stands. */
+/** Name of a change, its literal command, and a test of whether the read-back status shows it. */
 export interface ControllerChange {
   readonly title: string
   readonly command: string
@@ -28,7 +28,7 @@ export interface ControllerChange {
 }
 
 const refuse = (code: string, why: string, next: string): Result<never> =>
-  fail({ code, what: 'The controller was not changed', why, unaffected: 'It goes on as it was.', next })
+  fail({ code, what: 'The controller was not changed', why, unaffected: 'It continues unchanged.', next })
 
 export class ControllerLink {
   readonly #monitor: ClusterMonitor
@@ -38,7 +38,7 @@ export class ControllerLink {
     this.#monitor = monitor
   }
 
-  /** Why nothing may be sent now; undefined when it may. */
+  /** Reason why nothing may be sent now; undefined if allowed. */
   refusal(): Failure | undefined {
     const { loop, padll } = this.#monitor
     if (!padll) return NO_STAGES
@@ -47,13 +47,13 @@ export class ControllerLink {
       return failureOf(refuse('MODE', why, 'Choose Enforce, then change it again.'))
     }
     if (padll.failure) return padll.failure
-    if (this.#isSending) return failureOf(refuse('BUSY', 'another change is being sent', 'Wait for its end.'))
+    if (this.#isSending) return failureOf(refuse('BUSY', 'another change is being sent', 'Wait until it ends.'))
     return undefined
   }
 
   /**
-   * Sends a change. Failures: those of `refusal`, NOT_ON_RECORD, CONTROLLER_REFUSED (its own words), UNKNOWN (no answer, or
-   * it could not be read back), NOT_IN_FORCE (the read-back differs).
+   * Sends a change. Failures: those of `refusal`, NOT_ON_RECORD, CONTROLLER_REFUSED (with its message), UNKNOWN (no
+   * answer, or it could not be read back), NOT_IN_FORCE (the read-back differs).
    */
   async send(change: ControllerChange): Promise<Result<undefined>> {
     const refused = this.refusal()
@@ -90,7 +90,7 @@ export class ControllerLink {
 
   async #carry(padll: PadllReader, { command, stands }: ControllerChange): Promise<Result<undefined>> {
     const unknown = (why: string): Result<undefined> =>
-      fail({ code: 'UNKNOWN', what: 'Whether the change stands is not known', why, next: 'Look at the view again.' })
+      fail({ code: 'UNKNOWN', what: 'The outcome of the change is unknown', why, next: 'Check the view.' })
     const answer = await within(padll.node.exec(command), ANSWER_MS)
     if (!answer.ok) return unknown(`${padll.node.host} did not answer`)
     const { code, stderr } = answer.value
@@ -104,7 +104,7 @@ export class ControllerLink {
     if (!isRead || !status) return unknown('it could not be read back')
     return stands(status)
       ? ok(undefined)
-      : refuse('NOT_IN_FORCE', 'the controller took it, and shows something else', 'Look at the view, and try again.')
+      : refuse('NOT_IN_FORCE', 'the controller accepted it, but its status differs', 'Check the view, and try again.')
   }
 }
 

@@ -62,7 +62,7 @@ describe('changing the controller of stages', () => {
     [{ collectRounds: 0 }, 'collect_rounds'],
     [{ collectRounds: 1.5 }, 'collect_rounds'],
     [{ limit: { scope: 'meta_op', rate: 0 } }, 'limit'],
-    [{ limit: { scope: 'stat; reboot', rate: 5 } }, 'no operation and no class'],
+    [{ limit: { scope: 'stat; reboot', rate: 5 } }, 'is not an operation or a class'],
     [{}, 'nothing to set'],
   ])('refuses %o and sends nothing', async (change, why) => {
     const c = await start()
@@ -205,7 +205,7 @@ describe('policies', () => {
   it('never reach the successor of the controller that they were checked on', async () => {
     const c = await start()
     const { planId } = await c.client.padll.check({ plane: 'stages', text: TEXT })
-    // The console has not read the new one yet: the controller itself refuses by its epoch.
+    // The console has not read the new one yet: the controller itself refuses because of the epoch.
     c.padll.killGlobal()
     c.padll.restartGlobal()
     const apply = c.client.padll.apply({ plane: 'stages', text: TEXT, planId, typed: '' })

@@ -1,9 +1,16 @@
 /**
- * Where metadata QoS is changed: settings of a plane's controller, and its policies after they were checked. Stages are reached
- * through their global controller, metadata servers through the console's own loop. One a cluster.
+ * Metadata QoS service: settings of a plane's controller, and its policies after a check. Stages are reached through
+ * their global controller, metadata servers through the console's own control loop. One per cluster.
  */
 import { createHash } from 'node:crypto'
-import type { PadllChange, PadllPlane, PoliciesCheck } from '#core/api/padll.ts'
+import {
+  type PadllChange,
+  type PadllPlane,
+  type PoliciesCheck,
+  BYTE_SCOPES,
+  type PolicyFault,
+  type PolicyStep,
+} from '#core/api/padll.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { parseConsole, setCommand, setPoliciesCommand, type SettingsChange } from '#core/padll/console.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
@@ -12,10 +19,80 @@ import type { MetadataChange } from '../../cluster/metadata/state.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { ControllerLink, NO_STAGES } from './controller-link.ts'
 import { diffLines } from '#core/base/line-diff.ts'
-import { isFaulty, readPolicyText, remarksOf, type PolicySituation } from './policy-text.ts'
+import { parsePolicies, PolicySchedule } from '#core/padll/rules/policy-schedule.ts'
+import { printPolicyText } from '#core/padll/rules/policy-text.ts'
+
+// Check of a policy text for the editor: faults with positions, the resulting steps, remarks on its demands.
+
+/** Most faults and remarks listed. */
+const FAULTS_MAX = 200
+const REMARKS_MAX = 20
+
+interface PolicyText {
+  readonly faults: readonly PolicyFault[]
+  readonly steps: readonly PolicyStep[]
+  /** Same in the public line format. */
+  readonly lines: string
+}
+
+/** Data that a policy text is checked against. */
+interface PolicySituation {
+  readonly isKnown: (job: string) => boolean
+  readonly limits: readonly { readonly scope: string; readonly rate: number }[]
+}
+
+/** Policy texts are byte texts, as job ids are: one character per byte. */
+function notBytes(text: string): PolicyFault[] {
+  const at = /[\0\u0100-\uffff]/.exec(text)?.index
+  if (at === undefined) return []
+  const before = text.slice(0, at).split('\n')
+  const message =
+    text[at] === '\0' ? 'NUL is not allowed' : 'job ids are bytes: only characters up to U+00FF are allowed'
+  return [{ line: before.length, column: (before.at(-1)?.length ?? 0) + 1, length: 1, severity: 'error', message }]
+}
+
+function readPolicyText(text: string, { isKnown }: Pick<PolicySituation, 'isKnown'>): PolicyText {
+  const wrong = notBytes(text)
+  const file = parsePolicies(text)
+  const schedule = new PolicySchedule(file)
+  schedule.advance(0)
+  return {
+    faults: [...wrong, ...file.faults].slice(0, FAULTS_MAX),
+    steps: schedule.steps(isKnown),
+    lines: file.format === 'yaml' ? printPolicyText(file.policies) : text,
+  }
+}
+
+const isFaulty = ({ faults }: Pick<PolicyText, 'faults'>): boolean => faults.some((f) => f.severity === 'error')
+
+/** Demands on a scope beyond its limit, with all steps of the text in force; unknown jobs. */
+function remarksOf(steps: readonly PolicyStep[], situation: PolicySituation): PoliciesCheck['remarks'] {
+  const remarks: PoliciesCheck['remarks'] = []
+  const last = new Map<string, PolicyStep>()
+  for (const s of [...steps].sort((a, b) => a.atS - b.atS)) {
+    if (s.state !== 'ignored') last.set(`${s.kind} ${s.scope} ${s.job}`, s)
+  }
+  for (const { scope, rate } of situation.limits) {
+    const here = [...last.values()].filter((s) => s.kind === 'demand' && s.scope === scope && situation.isKnown(s.job))
+    const asked = here.reduce((n, s) => n + s.value, 0)
+    if (asked <= rate) continue
+    const jobs = `${here.length} ${here.length === 1 ? 'job' : 'jobs'}`
+    remarks.push({
+      level: 'watch',
+      text: `${jobs} ask for ${asked} ${BYTE_SCOPES.has(scope) ? 'B/s' : 'op/s'} of ${scope} in all, the system limit is ${rate}: demands are cut`,
+    })
+  }
+  const absent = [...new Set([...last.values()].map((s) => s.job))].filter((job) => !situation.isKnown(job))
+  if (absent.length > 0) {
+    const more = absent.length > 3 ? ` and ${absent.length - 3} more` : ''
+    const text = `${absent.slice(0, 3).join(', ')}${more}: no such job yet; waiting for it`
+    remarks.push({ level: 'idle', text })
+  }
+  return remarks.slice(0, REMARKS_MAX)
+}
 
 const refused = (code: string, why: string, next: string): { readonly ok: false; readonly error: Failure } =>
-  fail({ code, what: 'The controller was not changed', why, unaffected: 'It goes on as it was.', next })
+  fail({ code, what: 'The controller was not changed', why, unaffected: 'It continues unchanged.', next })
 
 const NO_SERVERS: Failure = {
   code: 'NO_SERVERS',
@@ -24,7 +101,7 @@ const NO_SERVERS: Failure = {
   next: 'Name one in the connection.',
 }
 
-/** Whether a status shows what a change asked for. */
+/** True if a status reflects a change. */
 function shows(status: PadllStatus, change: SettingsChange): boolean {
   const { algorithm, epsilon, split, collectRounds, limits = [] } = change
   return (
@@ -36,10 +113,10 @@ function shows(status: PadllStatus, change: SettingsChange): boolean {
   )
 }
 
-/** A window's change in the words of the controllers; what cannot be said in them is refused here. */
+/** Translates a window's change into controller settings; refuses settings that a controller does not have. */
 function settingsOf({ algorithm, epsilon, split, collectRounds, limit }: PadllChange): Result<SettingsChange> {
   if (limit && !isScope(limit.scope)) {
-    return refused('BAD_SETTING', `"${limit.scope}" is no operation and no class`, 'Choose one of the scopes shown.')
+    return refused('BAD_SETTING', `"${limit.scope}" is not an operation or a class`, 'Choose one of the scopes shown.')
   }
   const change: SettingsChange = {
     ...(algorithm === undefined ? {} : { algorithm }),
@@ -48,7 +125,7 @@ function settingsOf({ algorithm, epsilon, split, collectRounds, limit }: PadllCh
     ...(collectRounds === undefined ? {} : { collectRounds }),
     ...(limit && isScope(limit.scope) ? { limits: [{ scope: limit.scope, rate: limit.rate }] } : {}),
   }
-  // The controller reads these very words.
+  // Literal arguments as the controller reads them.
   const words = setCommand(change).split(' ').slice(2).filter(Boolean)
   const read = parseConsole(words)
   return read.ok ? ok(change) : refused('BAD_SETTING', read.error, 'Correct the value and change it again.')
@@ -56,7 +133,7 @@ function settingsOf({ algorithm, epsilon, split, collectRounds, limit }: PadllCh
 
 const wordsOf = (change: SettingsChange): string => setCommand(change).replace('sluice padll set ', '')
 
-/** A text that is to be put in force: as it was checked, and by whom it is meant. */
+/** Policy text to put in force: as it was checked, and the confirmation typed for it. */
 export interface PolicyOrder {
   readonly plane: PadllPlane
   readonly text: string
@@ -89,7 +166,7 @@ export class PadllService {
   #changeServers({ algorithm, epsilon, split, collectRounds, limit }: PadllChange): Result<undefined> {
     if (!this.#monitor.metadata.hasServers) return fail(NO_SERVERS)
     if (split !== undefined || collectRounds !== undefined) {
-      const why = 'rules of metadata servers are cut over servers, and computed in every cycle'
+      const why = 'rules of metadata servers are divided among the servers, and recomputed in every cycle'
       return refused('NOT_OF_PLANE', why, 'Change it for the stages.')
     }
     const change: MetadataChange = {
@@ -100,7 +177,7 @@ export class PadllService {
     return this.#monitor.setMetadata(change)
   }
 
-  /** What a policy text means on a plane now. Nothing is kept and nothing is sent. */
+  /** Meaning of a policy text on a plane now. Nothing is kept or sent. */
   check(plane: PadllPlane, text: string): PoliciesCheck {
     const situation = this.#situation(plane)
     const read = readPolicyText(text, situation)
@@ -125,7 +202,9 @@ export class PadllService {
             ? preview.value.commands.flatMap((c) => c.commands.map((command) => `${c.host}: ${command}`))
             : [],
       remarks: [
-        ...(isOff ? [{ level: 'watch' as const, text: `the mode is ${mode}: nothing is written before Enforce` }] : []),
+        ...(isOff
+          ? [{ level: 'watch' as const, text: `the mode is ${mode}: changes are written in Enforce only` }]
+          : []),
         ...remarksOf(read.steps, situation),
         ...unexpressed.map((u) => ({
           level: 'watch' as const,
@@ -137,19 +216,19 @@ export class PadllService {
   }
 
   /**
-   * Puts a checked text in force. Failures: NOT_TYPED (outside a demo the name of what is changed is typed), PLAN_CHANGED
-   * (the controller, or its policies, changed since the check), FAULTY, NO_SERVERS, those of `ControllerLink.send` and of
+   * Puts a checked text in force. Failures: NOT_TYPED (outside a demo the target's name is typed), PLAN_CHANGED (the
+   * controller, or its policies, changed since the check), FAULTY, NO_SERVERS, those of `ControllerLink.send` and of
    * the monitor.
    */
   async apply({ plane, text, planId, typed }: PolicyOrder): Promise<Result<undefined>> {
     if (plane === 'stages' && !this.#monitor.padll) return fail(NO_STAGES)
     if (plane === 'mds' && !this.#monitor.metadata.hasServers) return fail(NO_SERVERS)
     if (this.#monitor.source.kind !== 'EMULATED' && typed !== this.#typedTarget(plane)) {
-      return refused('NOT_TYPED', 'what was typed is not its name', 'Type the name as shown.')
+      return refused('NOT_TYPED', 'the typed name does not match', 'Type the name as shown.')
     }
     if (planId !== this.#planId(plane, text)) {
       const why = 'the controller, its policies or the text changed since they were checked'
-      return refused('PLAN_CHANGED', why, 'Check the text again; it is compared with what stands now.')
+      return refused('PLAN_CHANGED', why, 'Check the text again: it is compared with the present state.')
     }
     const { faults } = readPolicyText(text, this.#situation(plane))
     const fault = faults.find((f) => f.severity === 'error')
@@ -166,7 +245,7 @@ export class PadllService {
     })
   }
 
-  /** What the operator types: the global controller, or the cluster whose servers are meant. */
+  /** Name to be typed: the global controller, or the cluster of the servers. */
   #typedTarget(plane: PadllPlane): string {
     const { padll, source } = this.#monitor
     const name = plane === 'stages' ? (padll?.documents.newest?.status.controller ?? '') : ''
@@ -190,7 +269,7 @@ export class PadllService {
     return { isKnown: (job) => present.has(job), limits: status?.limits ?? [] }
   }
 
-  /** Names a text, the policies that it replaces, and the run of the controller that takes it. */
+  /** Identifies a text, the policies that it replaces, and the run of the controller that takes it. */
   #planId(plane: PadllPlane, text: string): string {
     const status = this.#monitor.padll?.documents.newest?.status
     const run = plane === 'mds' ? [] : [status?.controller, status?.epoch, status?.startedMs]

@@ -9,7 +9,7 @@ import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { openHost } from '../host.ts'
 import { Papers } from './papers.ts'
 
-/** A thread that does what the text says, with `parentPort` at hand. */
+/** Thread that runs the given code, with `parentPort` in scope. */
 function program(text: string): string {
   const file = join(tempFolder(), 'program.mjs')
   writeFileSync(file, `import { parentPort } from 'node:worker_threads'\n${text}\n`)
@@ -32,7 +32,7 @@ async function all(events: AsyncGenerator<PapersEvent, void, void>): Promise<Pap
   return told
 }
 
-/** Whether another run is let in; it is ended at once. */
+/** True if another run is accepted; it is ended at once. */
 function isFree(papers: Papers): boolean {
   const run = papers.run(task)
   if (run.ok) papers.close()
@@ -54,7 +54,12 @@ describe('a run', () => {
   it('tells its progress before every part, then the result', () => {
     expect(events.slice(0, -1)).toEqual(
       ['none', 'static', 'adaptbf'].map((name, done) => ({
-        ...{ kind: 'progress', done, of: 3, fraction: done / 3, part: `adaptbf/IV-D/${name}`, seed: 1 },
+        kind: 'progress',
+        done,
+        of: 3,
+        fraction: done / 3,
+        part: `adaptbf/IV-D/${name}`,
+        seed: 1,
       })),
     )
     expect(result).toMatchObject({ kind: 'result', experiment: 'adaptbf.IV-D', seeds: [1] })
@@ -177,7 +182,8 @@ describe('over the contract', () => {
   it('refuses an unknown experiment with the reason, runs a known one, and ends with the host', async () => {
     const { host, client } = await open()
     await expect(client.papers.run({ experiment: 'constructor', seeds: [1] })).rejects.toMatchObject({
-      ...{ code: 'REFUSED', data: { code: 'UNKNOWN_EXPERIMENT' } },
+      code: 'REFUSED',
+      data: { code: 'UNKNOWN_EXPERIMENT' },
     })
     const events: PapersEvent[] = []
     for await (const event of await client.papers.run({ experiment: 'adaptbf.IV-E', seeds: [2, 2] })) events.push(event)

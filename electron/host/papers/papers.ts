@@ -1,4 +1,4 @@
-/** The experiments of the papers at the host: their list, and one run at a time in a thread of its own. */
+/** Experiments of the papers at the host: their list, and one run at a time in a thread. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -10,20 +10,28 @@ import { bundledPath } from '../../files/resources.ts'
 import { toNotice } from '../views/status.ts'
 import type { WorkerTask } from './worker.ts'
 
-/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+/** Program of the thread: source in a checkout, bundle in the desktop shell. */
 function workerFile(): string {
   const source = join(import.meta.dirname, 'worker.ts')
   return existsSync(source) ? source : bundledPath('papers-worker.js')
 }
 
 const described = (experiment: Experiment): PaperExperiment => ({
-  ...{ id: experiment.id, system: experiment.system, title: experiment.title },
-  ...{ setup: [...experiment.setup], parts: experiment.parts.length },
+  id: experiment.id,
+  system: experiment.system,
+  title: experiment.title,
+  setup: [...experiment.setup],
+  parts: experiment.parts.length,
   claims: experiment.expectations.map((expectation) => {
     const { id, ref, claim: what, metric, comparator, bound } = expectation
     const { value, note } = experiment.published(expectation)
     return {
-      ...{ id, ref, what, metric, comparator, published: value },
+      id,
+      ref,
+      what,
+      metric,
+      comparator,
+      published: value,
       bound: bound === null || typeof bound === 'number' ? bound : [bound[0], bound[1]],
       ...(note === undefined ? {} : { note }),
     }
@@ -35,7 +43,7 @@ const BUSY: Failure = {
   what: 'The experiment was not started',
   why: 'another one is running, here or in another window',
   unaffected: 'the one that is running',
-  next: 'Wait for its end, or cancel it.',
+  next: 'Wait until it ends, or cancel it.',
 }
 
 const crashed = (why: string): Failure => ({
@@ -60,10 +68,10 @@ export class Papers {
   }
 
   /**
-   * Starts a run. It ends with its result, with a notice when its thread failed, or without either when `signal` aborts or
-   * nobody takes more of it.
+   * Starts a run. It ends with its result, with a notice when its thread failed, or without either when `signal` aborts
+   * or the caller stops reading.
    *
-   * Failures: UNKNOWN_EXPERIMENT; PAPERS_BUSY while another one runs.
+   * Failures: UNKNOWN_EXPERIMENT; PAPERS_BUSY while another run is active.
    */
   run(task: WorkerTask, signal?: AbortSignal): Result<AsyncGenerator<PapersEvent, void, void>> {
     if (!EXPERIMENTS.some(({ id }) => id === task.experiment)) {
@@ -79,7 +87,7 @@ export class Papers {
     if (signal?.aborted) run.end()
     else signal?.addEventListener('abort', run.end, { once: true })
     const events = run.events()
-    // A generator that waits for its thread would not hear of its end before the next event.
+    // A generator waiting for its thread would not notice its end before the next event.
     const finish = events.return.bind(events)
     events.return = (value) => {
       run.end()
@@ -88,20 +96,20 @@ export class Papers {
     return ok(events)
   }
 
-  /** Ends what runs. */
+  /** Ends the active run. */
   close(): void {
     this.#running?.end()
   }
 }
 
-/** One thread and what it has told so far. */
+/** One thread and its events so far. */
 class Run {
   readonly #thread: Worker
   readonly #told: PapersEvent[] = []
   #isOver = false
   #wake: (() => void) | undefined
   readonly #ended: () => void
-  /** Stops the thread, whatever it does. */
+  /** Terminates the thread, whatever it does. */
   readonly end: () => void
 
   constructor(file: string, task: WorkerTask, ended: () => void) {

@@ -1,15 +1,100 @@
 /**
- * Runs one experiment in a thread of its own, so that sampling goes on in time: tells its progress before every part, and
- * then the result. It ends by itself, or is terminated when nobody waits for it any more.
+ * Thread that runs one experiment, so that sampling is not delayed: reports progress before every part, and then the
+ * result. It ends by itself, or is terminated when its caller stops waiting.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ClaimResult, MeasuredValue, PapersEvent } from '#core/api/papers.ts'
+import {
+  type ClaimResult,
+  type MeasuredValue,
+  type PapersEvent,
+  POINTS_MAX,
+  type PaperFigure,
+  type PaperTimeline,
+} from '#core/api/papers.ts'
 import { type Claim, runPapers } from '#core/papers/claims.ts'
 import type { Measured } from '#core/papers/expectation.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
-import { thinned } from './thin.ts'
+import type { Figure, Timeline } from '#core/papers/experiment.ts'
 
-/** What the thread is started with. */
+// Figures reduced for a window: at most POINTS_MAX points a line, and no more digits than are drawn.
+
+/** Digits of a drawn value. */
+const DIGITS = 5
+const short = (value: number): number => Number(value.toPrecision(DIGITS))
+
+/** A run longer than this times its neighbors is cut, because it would compress their lines. */
+const MUCH_LONGER = 1.3
+
+/** Key of timelines shown side by side: those of one figure of the paper in one unit. */
+const groupOf = ({ id, unit }: Timeline): string => `${id.split('.')[0]} ${unit}`
+
+const lengthOf = ({ series }: Timeline): number => Math.max(0, ...series.map(({ values }) => values.length))
+
+/** Bins shown of a group: of its longest run, or of the middle one. */
+interface Span {
+  readonly shown: number
+  readonly longest: number
+}
+
+function spanOf(lengths: readonly number[]): Span {
+  const sorted = lengths.toSorted((a, b) => a - b)
+  const middle = sorted[sorted.length >> 1]!
+  const longest = sorted.at(-1)!
+  return { shown: longest > MUCH_LONGER * middle ? middle : longest, longest }
+}
+
+/**
+ * Downsamples the lines by means over whole numbers of bins, which preserves totals. Timelines shown side by side use
+ * the same factor, so that peaks stay comparable.
+ */
+function thinned(figures: readonly Figure[]): PaperFigure[] {
+  const timelines = figures.filter((figure) => figure.kind === 'timeline')
+  const groups = Map.groupBy(timelines, groupOf)
+  const spans = new Map([...groups].map(([name, group]) => [name, spanOf(group.map(lengthOf))]))
+  return figures.map((figure) =>
+    figure.kind === 'timeline'
+      ? thinnedTimeline(figure, spans.get(groupOf(figure))!)
+      : {
+          ...figure,
+          series: [...figure.series],
+          groups: figure.groups.map(({ name, values }) => ({ name, values: values.map(short) })),
+        },
+  )
+}
+
+function thinnedTimeline(timeline: Timeline, { shown, longest }: Span): PaperTimeline {
+  const { kind, id, title, unit, binS, limit, isStacked } = timeline
+  return {
+    kind,
+    id,
+    title,
+    unit,
+    endS: short(lengthOf(timeline) * binS),
+    ...lines(timeline, shown),
+    ...(shown < longest ? { whole: lines(timeline, longest) } : {}),
+    ...(limit === undefined ? {} : { limit: { ...limit } }),
+    ...(isStacked === undefined ? {} : { isStacked }),
+  }
+}
+
+/** The first `bins` of a timeline. */
+function lines({ binS, series }: Timeline, bins: number): Pick<PaperTimeline, 'binS' | 'series'> {
+  const each = Math.max(1, Math.ceil(bins / POINTS_MAX))
+  return {
+    binS: short(binS * each),
+    series: series.map(({ name, values }) => ({ name, values: means(values.slice(0, bins), each) })),
+  }
+}
+
+/** Means of `each` values; the last mean covers the remainder. */
+function means(values: readonly number[], each: number): number[] {
+  return Array.from({ length: Math.ceil(values.length / each) }, (_, i) => {
+    const part = values.slice(i * each, (i + 1) * each)
+    return short(part.reduce((sum, value) => sum + value, 0) / part.length)
+  })
+}
+
+/** Input of the thread. */
 export interface WorkerTask {
   readonly experiment: string
   readonly seeds: readonly number[]
@@ -25,7 +110,14 @@ const measuredValue = (measured: Measured): MeasuredValue =>
 function claimResult(claim: Claim): ClaimResult {
   const { id, system, ref, what, metric, published, comparator, bound, ok, note, range } = claim
   return {
-    ...{ id, system, ref, what, metric, published, comparator, ok },
+    id,
+    system,
+    ref,
+    what,
+    metric,
+    published,
+    comparator,
+    ok,
     bound: bound === null || typeof bound === 'number' ? bound : [bound[0], bound[1]],
     measured: measuredValue(claim.measured),
     range: range && [finite(range[0]), finite(range[1])],

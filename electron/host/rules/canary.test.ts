@@ -9,7 +9,7 @@ const busy = () =>
   smallScenario([{ id: '1.hog.u1' }, { id: '2.calm.u2', clients: [2, 3], processes: 2 }], { period_ms: 500 })
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
-/** Runs the world while a commit is sent. */
+/** Runs the emulator while a commit is sent. */
 async function whileRunning<T>(c: Emulated, work: Promise<T>, each: () => void = () => undefined): Promise<T> {
   let isOver = false
   void work.finally(() => (isOver = true))
@@ -24,7 +24,7 @@ const send = (d: RuleService) => d.commit('ost_io', review(d)?.planId ?? '', rev
 
 describe('the watch over the first server', () => {
   it('is shown while it lasts, and the rest follow when it is over', async () => {
-    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 5 })
+    const { c, service: d } = await ruleService({}, busy(), { canaryS: 5 })
     stage(d, CAP, 60)
     const seen: string[] = []
     const says = new Set<string>()
@@ -37,13 +37,13 @@ describe('the watch over the first server', () => {
     expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
     expect(seen).toContain('oss01 watching, oss02 waiting')
     expect([...says]).toContain('no lock callback timed out')
-    expect([...says].some((t) => t.startsWith('matching: N classes bound'))).toBe(true)
+    expect([...says].some((t) => t.startsWith('match: N classes bound'))).toBe(true)
     const watched = c.records.filter((r) => r.text.startsWith('watched:')).map((r) => r.server)
     expect(watched).toEqual(['oss01'])
   })
 
   it('that is cancelled brings the first server back, and the rest get nothing', async () => {
-    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 30 })
+    const { c, service: d } = await ruleService({}, busy(), { canaryS: 30 })
     stage(d, CAP, 60)
     const done = await whileRunning(c, send(d), () => {
       if (stagedFrame(d, { service: 'ost_io' }, 1).commit?.watch) d.cancel()
@@ -56,7 +56,7 @@ describe('the watch over the first server', () => {
   })
 
   it('goes back where the server loses its rules meanwhile', async () => {
-    const { c, desk: d } = await ruleService({}, busy(), { canaryS: 5 })
+    const { c, service: d } = await ruleService({}, busy(), { canaryS: 5 })
     stage(d, CAP)
     const done = await whileRunning(c, send(d), () => {
       if (!stagedFrame(d, { service: 'ost_io' }, 1).commit?.watch) return
@@ -97,7 +97,7 @@ describe('what a reading of the first server says', () => {
     [
       'others are slow three times in a row',
       [1, 2, 3].map((s) => at(s, { othersMs: 40 })),
-      /^guard: others are served in 40 ms/,
+      /^guard: other jobs: service time 40 ms/,
     ],
     ['no reading comes', [at(1), undefined], /^no reading for 50 ms/],
   ] as const)('is bad where %s', async (_what, readings, why) => {
@@ -108,7 +108,7 @@ describe('what a reading of the first server says', () => {
     expect(await end([at(1), at(2, { othersMs: 90 }), at(3), at(4)])).toBeUndefined()
     expect(judgeReading({ before, limits }, at(1, { bound: 0 }), 0)).toContainEqual({
       level: 'watch',
-      text: 'matches nothing so far',
+      text: 'no match so far',
     })
   })
 })

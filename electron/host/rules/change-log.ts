@@ -1,6 +1,6 @@
 /**
- * Changes that were committed, newest first, each with the end of every server: the undo list. It is kept over a restart, and commands of the
- * same data folder add to it.
+ * Committed changes, newest first, each with the outcome of every server: the undo list. It survives restarts, and
+ * commands of the same data folder add to it.
  */
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { ChangeRecord } from './change-record.ts'
@@ -8,7 +8,7 @@ import type { OperatorRules } from './operator-rules.ts'
 import type { PastChange } from './past-change.ts'
 import type { PendingUndos } from './pending-undo.ts'
 
-/** Changes that are remembered. */
+/** Most changes remembered. */
 const CHANGES_KEPT = 20
 
 export class ChangeLog {
@@ -18,7 +18,7 @@ export class ChangeLog {
   readonly #record: ChangeRecord | undefined
   #changes: readonly PastChange[]
 
-  /** @param record  where it is kept; memory only without. */
+  /** @param record  persistent store; in memory only without. */
   constructor(monitor: ClusterMonitor, rules: OperatorRules, pending: PendingUndos, record: ChangeRecord | undefined) {
     this.#monitor = monitor
     this.#rules = rules
@@ -36,7 +36,7 @@ export class ChangeLog {
     return this.#changes.find((c) => c.id === id)
   }
 
-  /** Puts a change on record before it is sent. @throws when that is not possible. */
+  /** Records a change before it is sent. @throws if that is not possible. */
   begin(past: PastChange): void {
     this.#record?.begin(past)
   }
@@ -47,16 +47,17 @@ export class ChangeLog {
     this.note(past)
   }
 
-  /** Keeps what is different about a change. */
+  /** Saves the new state of a change. */
   note(past: PastChange): void {
     try {
       this.#record?.keep(past, this.pending)
     } catch {
-      // While the disk is full it is in memory only; on record it stays as it was begun, and is settled after a restart.
+      // While the disk is full the state is in memory only; the record keeps the state from before sending, and is
+      // resolved after a restart.
     }
   }
 
-  /** Takes over what commands of the same data folder have noted meanwhile. */
+  /** Loads changes that commands of the same data folder have recorded meanwhile. */
   refresh(): void {
     if (!this.#record) return
     this.#record.refresh(this.#rules)
@@ -70,7 +71,7 @@ export class ChangeLog {
   #sayDamaged(): void {
     const { source, events } = this.#monitor
     for (const id of this.#record?.takeDamaged() ?? []) {
-      const text = `change ${id} on record could not be read: it was set aside, and cannot be undone here`
+      const text = `recorded change ${id} could not be read: it was skipped, and cannot be undone here`
       const atMs = this.#monitor.nowMs()
       events.add({ atMs, kind: 'change', level: 'bad', subject: 'Rule', text, where: source.cluster })
     }

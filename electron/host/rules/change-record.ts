@@ -1,6 +1,6 @@
 /**
- * Rules of ours and the undo list of one cluster in the enforcement store, so that they outlive the console and commands see them.
- * What is read is checked: the file is shared with other processes, and other releases.
+ * Sluice's rules and the undo list of one cluster in the enforcement store, so that they survive the console and
+ * commands see them. Data read is validated: the file is shared with other processes, and other releases.
  */
 import * as z from 'zod'
 import {
@@ -20,11 +20,11 @@ import { isOrphan } from '../../enforce/store-leases.ts'
 import type { KeptRule } from '../../enforce/store-rules.ts'
 import type { RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace, RuleSink, RuleTimer } from './operator-rules.ts'
-import { endOfChange, type PastChange, type UnknownEnd } from './past-change.ts'
+import { endOfChange, type PastChange, type UnknownOutcome } from './past-change.ts'
 import type { PendingUndo, PendingUndos } from './pending-undo.ts'
 import type { StagedChange } from './staged-changes.ts'
 
-/** Changes that are shown. */
+/** Most changes shown. */
 const SHOWN = 20
 
 const expiryTimer = z.object({ unit: z.string(), rule: z.string(), value: z.string(), seconds: z.number() })
@@ -35,7 +35,7 @@ const keptRule = z.object({
   realtime: z.boolean(),
   timer: z.object({ unit: z.string(), expiresMs: z.number(), stop: z.string().optional() }).optional(),
 })
-/** What was sent to a server whose end is not known. */
+/** Change sent to a server with an unknown outcome. */
 const unknownEnd = z.object({
   server: z.string(),
   before: z.array(ruleLine),
@@ -48,7 +48,7 @@ const unknownEnd = z.object({
   keeps: z.enum(['systemd', 'shell', 'helper', 'none']),
   was: z.array(z.object({ place, rule: keptRule })),
 })
-/** What a server had before a change of its policy. */
+/** State of a server before a change of its policy. */
 const policyBefore = z.object({
   policies: z.array(z.object({ queue, policy: policyChoice })),
   rules: z.array(ruleLine),
@@ -56,9 +56,12 @@ const policyBefore = z.object({
   timed: z.array(z.object({ queue, name: z.string() })),
 })
 
-/** A change as it is kept; what older makers did not keep has a default. */
+/** Stored form of a change; fields that older versions did not store have defaults. */
 const changeDocument = z.object({
-  ...{ service, title: z.string(), reason: z.string(), nodes: z.array(nodeEnd) },
+  service,
+  title: z.string(),
+  reason: z.string(),
+  nodes: z.array(nodeEnd),
   expiresMs: z.number().nullable(),
   done: z.array(
     z.tuple([
@@ -92,7 +95,7 @@ type KeptEnd = z.infer<typeof unknownEnd>
 
 const startOf = (s: KeptStart): StagedChange => ({ ...s, hosts: s.hosts, undoes: s.undoes })
 
-function unknownEndOf({ server, before, expected, touched, realtime, terms, was, ...rest }: KeptEnd): UnknownEnd {
+function unknownEndOf({ server, before, expected, touched, realtime, terms, was, ...rest }: KeptEnd): UnknownOutcome {
   return {
     ...rest,
     plan: { server, before, expected, touched },
@@ -102,7 +105,7 @@ function unknownEndOf({ server, before, expected, touched, realtime, terms, was,
   }
 }
 
-const keptEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: UnknownEnd): KeptEnd => ({
+const keptEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: UnknownOutcome): KeptEnd => ({
   server: plan.server,
   before: [...plan.before],
   expected: [...plan.expected],
@@ -115,13 +118,20 @@ const keptEndOf = ({ plan, found, terms, timers, endTimers, keeps, was }: Unknow
   was: was.map(({ place: on, rule }) => ({ place: on, rule: { ...rule, timer: rule.timer } })),
 })
 
-/** A change as it was kept; undefined for one of another form. */
+/** Change from its stored form; undefined if the form is not valid. */
 export function pastOf(id: string, atMs: number, state: string, document: unknown): PastChange | undefined {
   const d = changeDocument.safeParse(document).data
   if (!d) return undefined
   const { service: on, title, reason, nodes, expiresMs, inverse, policy, unknown, spareTimers } = d
   return {
-    ...{ id, atMs, service: on, title, reason, nodes, expiresMs, inverse },
+    id,
+    atMs,
+    service: on,
+    title,
+    reason,
+    nodes,
+    expiresMs,
+    inverse,
     done: new Map(d.done),
     unsure: new Map(unknown.map((u) => [u.server, unknownEndOf(u)])),
     spareTimers: new Map(spareTimers),
@@ -131,7 +141,7 @@ export function pastOf(id: string, atMs: number, state: string, document: unknow
   }
 }
 
-/** A change as it is kept. @param planId  the plan that it carried out; empty where that is not kept. */
+/** Stored form of a change. @param planId  the plan that it carried out; empty if that is not stored. */
 export function changeDocumentOf(past: PastChange, planId: string, waiting: readonly PendingUndo[] = []): object {
   const { service: on, title, reason, nodes, expiresMs, inverse, done, policy, unsure, spareTimers } = past
   return {
@@ -154,12 +164,12 @@ const stateOf = ({ undone, nodes }: PastChange): string => (undone ? 'undone' : 
 
 /** State of a change whose document could not be read. */
 const DAMAGED = 'damaged'
-/** State of a change that is being sent; it stays where the process ended meanwhile. */
+/** State of a change that is being sent; it remains if the process ends meanwhile. */
 export const SENDING = 'sending'
-/** How a server ended whose process ended while it sent. */
+/** Outcome of a server whose process ended while sending. */
 export const CUT_SHORT = 'the console ended while this was being sent'
 
-/** A timer as it is kept: where no server has one, the console stops the rule, and only that console as long as it runs. */
+/** Stored form of a timer: if the server has none, the console stops the rule, but only while that console runs. */
 function timerOf(
   { service: on, host, queue: q, name, unit, expiresMs, by }: KeptRule,
   nowMs: number,
@@ -174,7 +184,7 @@ export class ChangeRecord implements RuleSink {
   readonly #store: EnforcementStore
   readonly #cluster: string
   readonly #damaged: string[] = []
-  /** The change that rules are being started by. */
+  /** Change that starts the rules being stored. */
   #change = ''
 
   constructor(store: EnforcementStore, cluster: string) {
@@ -192,7 +202,7 @@ export class ChangeRecord implements RuleSink {
     this.#store.rules.forget({ cluster: this.#cluster, ...place })
   }
 
-  /** Takes over rules that are kept and not known, and those that a process stopped which has ended. */
+  /** Loads stored rules that are not known here, and those that an ended process was to stop. */
   refresh(rules: OperatorRules): void {
     const now = Date.now()
     for (const kept of this.#store.rules.of(this.#cluster)) {
@@ -203,12 +213,12 @@ export class ChangeRecord implements RuleSink {
       const isAdopted = timer?.stop !== undefined && known?.timer === undefined
       if (known && known.createdMs >= createdMs && !isAdopted) continue
       if (timer?.stop === undefined) rules.take(at, { reason, createdMs, realtime, timer })
-      // In the name of this process, so that others know that it will stop it.
+      // Stored under this process, so that others know that it will stop the rule.
       else rules.keep(at, { reason, createdMs, realtime, timer })
     }
   }
 
-  /** The undo list as it was left; what still waited for servers goes on waiting. */
+  /** Loads the undo list; undos that waited for servers are queued again. */
   load(pending: PendingUndos): PastChange[] {
     return this.#read(new Set(), (past, document) => {
       for (const p of document.pending) {
@@ -217,12 +227,12 @@ export class ChangeRecord implements RuleSink {
     })
   }
 
-  /** Changes of other processes. @param known  ids of those that are shown already. */
+  /** Changes of other processes. @param known  ids of those already shown. */
   others(known: ReadonlySet<string>): PastChange[] {
     return this.#read(known, () => undefined)
   }
 
-  /** Changes that could not be read since it was asked last; they stay on record. */
+  /** Changes that could not be read since the last call; they stay stored. */
   takeDamaged(): readonly string[] {
     return this.#damaged.splice(0)
   }
@@ -235,11 +245,11 @@ export class ChangeRecord implements RuleSink {
       const past = pastOf(id, atMs, state, document)
       if (!read || !past) {
         this.#damaged.push(id)
-        // Said once, and kept as it is.
+        // Marked as reported, and otherwise unchanged.
         try {
           this.#store.changes.turn(id, state, DAMAGED)
         } catch {
-          // While the disk is full it is said at every start.
+          // While the disk is full it is reported at every start.
         }
         return []
       }
@@ -248,7 +258,10 @@ export class ChangeRecord implements RuleSink {
     })
   }
 
-  /** Puts a change on record before anything of it is sent: ends that nobody came to write are unknown. @throws when that is not possible. */
+  /**
+   * Records a change before anything of it is sent: outcomes that are never written are unknown. @throws if that is not
+   * possible.
+   */
   begin(past: PastChange): void {
     const { id, atMs } = past
     const document = changeDocumentOf(past, '')
@@ -262,7 +275,10 @@ export class ChangeRecord implements RuleSink {
     this.#store.changes.keep({ id, cluster: this.#cluster, atMs, state: stateOf(past), document })
   }
 
-  /** Notes rules before they are started: one that is noted and not there does no harm. @throws when that is not possible. */
+  /**
+   * Stores rules before they are started: a stored rule that does not exist does no harm. @throws if that is not
+   * possible.
+   */
   before({ changes }: RulePlan, atMs: number): void {
     for (const { terms: all, timers, keeps } of changes) {
       for (const { place, start } of all) {
@@ -282,7 +298,7 @@ export class ChangeRecord implements RuleSink {
     }
   }
 
-  /** Takes back what was noted of rules that were not started after all. */
+  /** Removes stored rules that were not started after all. */
   after({ changes }: RulePlan, nodes: readonly NodeEnd[], rules: OperatorRules): void {
     for (const { plan, terms: all } of changes) {
       const state = nodes.find((n) => n.host === plan.server)?.state ?? 'not sent'

@@ -1,4 +1,7 @@
-/** A rule that is typed on a cluster of 12 servers: what one key costs, and for how long at most the host does nothing else. */
+/**
+ * Cost of checking a rule draft on a cluster of 12 servers: per keystroke, and the longest time that the host is
+ * blocked.
+ */
 import type { Bench, Growth } from '../../../bench/measure.ts'
 import { formOfValue } from './draft.ts'
 import { checkDraftInSteps } from './check.ts'
@@ -15,7 +18,7 @@ import { rulesFrame } from '../views/rules/rules.ts'
 const ON = 'ost_io'
 const RULES = 100
 const JOBS = 10_000
-/** One job, those of a user, and every job there is. */
+/** One job, the jobs of a user, and all jobs. */
 const TYPED = [
   `start cap jobid={${jobIdOf(500)}} rate=10`,
   'start cap jobid={*.u3} rate=10',
@@ -30,16 +33,17 @@ function deskOf(jobs: number, rules: number): Promise<RuleService> {
   return ruleService
 }
 
-/** Processor time of this thread, ms: what others on the machine do meanwhile is none of it. */
+/** CPU time of this thread, ms: unaffected by other load on the machine. */
 const spentMs = (): number => {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** @returns  the whole check of a text, and its longest step, ms of processor time. */
+/** @returns  total time and longest step of a check, ms of CPU time. */
 function checked(ruleService: RuleService, text: string): { whole: number; longest: number } {
   const steps = checkDraftInSteps(ruleService, ON, { form: formOfValue(text) })
-  let [whole, longest] = [0, 0]
+  let whole = 0
+  let longest = 0
   for (let isOver = false; !isOver;) {
     const from = spentMs()
     const step = steps.next()
@@ -54,7 +58,7 @@ function checked(ruleService: RuleService, text: string): { whole: number; longe
 
 const sum = (ruleService: RuleService): number => TYPED.reduce((ms, text) => ms + checked(ruleService, text).whole, 0)
 
-/** Every job bound by the rules before and after on both queues of every server by itself, as a trial without any order would. */
+/** Baseline: matches every job against the rules before and after, per queue and server, without any sharing. */
 async function plain(): Promise<number> {
   const ruleService = await deskOf(JOBS, RULES)
   const command = parseRuleCommand(TYPED[2] ?? '')
@@ -73,13 +77,14 @@ async function plain(): Promise<number> {
   return ms
 }
 
-/** A hundred rules staged: the list with what they would do, and their review. */
+/** A hundred staged rules: the list with their effects, and their review. */
 async function staged(): Promise<number> {
   const ruleService = await deskOf(JOBS, RULES)
   ruleService.unstage(ON, null)
   for (let i = 0; i < 100; i++) {
     const put = ruleService.stage(ON, formOfValue(`start new_${i} jobid={${jobIdOf(7 * i + 3)}} rate=7`), {
-      ...{ expiresS: 600, reason: 'measured' },
+      expiresS: 600,
+      reason: 'measured',
     })
     if (!put.ok) throw new Error(put.error.why)
   }
@@ -93,10 +98,12 @@ async function staged(): Promise<number> {
 }
 
 const CASE = `12 servers, ${RULES} rules, one in ten of them with a wildcard`
-const WISH = '; the bound is a wish of our own'
+const WISH = '; the bound is our own target'
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'rules.check.10000-jobs', unit: 'ms', must: { most: 300 } },
+    id: 'rules.check.10000-jobs',
+    unit: 'ms',
+    must: { most: 300 },
     note: `one key, a rule that meets all of 10,000 jobs, ${CASE}; processor time${WISH}`,
     beside: 'every job bound by the rules before and after on every server by itself',
     limit: 'every job comes under the rule, so what it was under and what is left to it is worked out for each of them',
@@ -104,7 +111,9 @@ export const benches: readonly (Bench | Growth)[] = [
     baseline: plain,
   },
   {
-    ...{ id: 'rules.check.longest-step', unit: 'ms', must: { most: 20 } },
+    id: 'rules.check.longest-step',
+    unit: 'ms',
+    must: { most: 20 },
     note: `the longest time for which the host does nothing else, slowest of three rules; 10,000 jobs, ${CASE}${WISH}`,
     limit: 'a plan for one server is made in one piece, and grows with its rules',
     run: async () => {
@@ -113,24 +122,35 @@ export const benches: readonly (Bench | Growth)[] = [
     },
   },
   {
-    ...{ id: 'rules.check.growth-jobs', unit: 'exponent', must: { most: 1.2 } },
+    id: 'rules.check.growth-jobs',
+    unit: 'exponent',
+    must: { most: 1.2 },
     note: `three rules typed, over jobs; ${CASE}${WISH}`,
     limit: 'below 1, as the plans of the servers cost the same for all sizes',
-    ...{ sizes: [1000, 3000, JOBS], axis: 'size', runs: 5 },
+    sizes: [1000, 3000, JOBS],
+    axis: 'size',
+    runs: 5,
     cost: async (_: unknown, jobs: number) => sum(await deskOf(jobs, RULES)),
   },
   {
-    ...{ id: 'rules.check.growth-rules', unit: 'exponent', must: { most: 1.2 } },
+    id: 'rules.check.growth-rules',
+    unit: 'exponent',
+    must: { most: 1.2 },
     note: `three rules typed, over rules of each of 12 servers; 1,000 jobs${WISH}`,
     limit: 'every rule of every server is compared and planned; what the jobs cost is the same for all sizes',
-    ...{ sizes: [100, 300, 1000, 3000], axis: 'size', runs: 5 },
+    sizes: [100, 300, 1000, 3000],
+    axis: 'size',
+    runs: 5,
     cost: async (_: unknown, rules: number) => sum(await deskOf(1000, rules)),
   },
   {
-    ...{ id: 'rules.staged-100', unit: 'ms', must: { most: 1000 } },
+    id: 'rules.staged-100',
+    unit: 'ms',
+    must: { most: 1000 },
     note: `the list and the review of 100 new rules, made anew; 10,000 jobs, ${CASE}; processor time${WISH}`,
     limit:
       'each server is planned by itself, there and back, and the remarks try every job against every rule with a wildcard',
-    ...{ run: staged, runs: 5 },
+    run: staged,
+    runs: 5,
   },
 ]

@@ -1,4 +1,4 @@
-/** What the editor is told about a draft: the other side, its faults, what it would come to and whom it would hit. */
+/** Check of a rule draft for the editor: text and form, faults, effect on rates and affected jobs. */
 import type { Lint, RuleCheck, RuleForm, ServiceName, Trial } from '#core/api/rule-edits.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import { ceiling } from '#core/control/ceiling.ts'
@@ -8,7 +8,7 @@ import type { RuleEdit, StartEdit } from '#core/control/rule-edit.ts'
 import { sizeOfHistogram, sizeOfMean, type RpcSize } from '#core/control/rpc-size.ts'
 import { spans } from '#core/control/sentence.ts'
 import { typeOn, type ServerRules } from '#core/control/server-rules.ts'
-import { tryInSteps, type TrialResult } from '#core/control/trial.ts'
+import { runTrialInSteps, type TrialResult } from '#core/control/trial.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import { readPastedLine } from '#core/tbf/pasted-line.ts'
 import { LUSTRE_DEFAULTS } from '#core/tbf/rule-list.ts'
@@ -17,9 +17,9 @@ import type { RuleService } from './rule-service.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfValue, valueOfForm } from './draft.ts'
 import { liveJobsInSteps, rateOf } from './servers.ts'
-import { groupsInSteps } from './tried.ts'
+import { groupsInSteps } from './trial-inputs.ts'
 
-/** Jobs of a trial that are named. */
+/** Most jobs named in a trial. */
 const JOBS_NAMED = 50
 
 export const toLint = (l: ControlLint): Lint => ({
@@ -29,7 +29,7 @@ export const toLint = (l: ControlLint): Lint => ({
   text: l.servers && l.servers.length > 0 ? `${l.text} (${l.servers.join(', ')})` : l.text,
 })
 
-/** A trial as the contract carries it. */
+/** Trial in the contract's form. */
 export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
   atMs,
   jobs: r.jobs
@@ -53,8 +53,8 @@ export const toTrial = (r: TrialResult, atMs: number | null): Trial => ({
 })
 
 /**
- * Mean size of a job's RPCs: of those of late where bytes are counted; of all since its entries began before that, exact sums where they
- * are printed, else the bins.
+ * Mean RPC size of a job: of recent RPCs if bytes are counted; otherwise of all since its entries began, from exact
+ * sums if printed, else from the bins.
  */
 export function rpcSizeOf(ruleService: RuleService, jobId: string): RpcSize | undefined {
   const recent = ruleService.monitor.jobs.find(jobId)?.recentData
@@ -78,7 +78,7 @@ export function rpcSizeOf(ruleService: RuleService, jobId: string): RpcSize | un
   return sizeOfMean(bytes, samples) ?? sizeOfHistogram(hist)
 }
 
-/** The rate that a rule has, or would have. */
+/** Rate that a rule has, or would have. */
 function rateOfEdit(edit: RuleEdit, servers: readonly ServerRules[]): number | undefined {
   if (edit.verb === 'stop') return undefined
   if (edit.rate !== undefined) return edit.rate
@@ -99,7 +99,7 @@ function ceilingOf(
   const job = trial.jobCount === 1 && trial.mayCount === 0 ? only?.jobId : undefined
   const queues = edit.queue === 'both' && first.hp ? 2 : 1
   const fields = typeOn(first, edit.queue === 'hp' ? 'hp' : 'reg')?.fields ?? []
-  // Servers with other numbers of CPTs are added up.
+  // Servers with different CPT counts are summed.
   const isAlike = fields.includes('nid') || servers.every((s) => s.cpts === first.cpts)
   const { sentence } = ceiling({
     rate,
@@ -117,7 +117,7 @@ function ceilingOf(
 const expressionsOf = (conditions: string): RuleCheck['expressions'] =>
   (splitConditions(conditions) ?? []).map((e) => ({ join: e.join, field: e.field, items: [...e.items] }))
 
-/** The start that a draft comes to, as far as it can be read, so that remarks can be made also on a faulty one. */
+/** Start command of a draft as far as it can be parsed, so that faulty drafts get remarks too. */
 function startOf(form: RuleForm): StartEdit | undefined {
   if (form.verb !== 'start') return undefined
   const { name, conditions, queue, realtime } = form
@@ -125,19 +125,19 @@ function startOf(form: RuleForm): StartEdit | undefined {
   return Number.isInteger(rate) ? { verb: 'start', name, conditions, queue, realtime, rate } : undefined
 }
 
-/** A line for another service is taken for the one that is edited, and that is said. */
+/** A line for another service is applied to the edited one, with a remark. */
 function otherService(service: ServiceName, named: string | undefined): string[] {
   if (named === undefined || named === service) return []
-  return [`the line is for ${named}; here it is read for ${service}, whose rules these are`]
+  return [`the line is for ${named}; here it is applied to ${service}`]
 }
 
 type Draft = { readonly text: string } | { readonly form: RuleForm }
 
-/** Checks a draft against the newest sample. Nothing is kept and nothing is sent. */
+/** Checks a draft against the newest sample. Nothing is kept or sent. */
 export const checkDraft = (ruleService: RuleService, service: ServiceName, draft: Draft): RuleCheck =>
   ended(checkDraftInSteps(ruleService, service, draft))
 
-/** The same in steps of some milliseconds, so that a cluster is sampled while an operator types. */
+/** Same in steps of some milliseconds, so that sampling continues while an operator types. */
 export function* checkDraftInSteps(ruleService: RuleService, service: ServiceName, draft: Draft): Steps<RuleCheck> {
   const { sample } = ruleService.monitor
   const atMs = sample === 0 ? null : ruleService.monitor.nowMs()
@@ -153,7 +153,7 @@ export function* checkDraftInSteps(ruleService: RuleService, service: ServiceNam
   const start = edit?.verb === 'start' ? edit : startOf(form)
   const lints: Lint[] = [
     ...warnings.map((w): Lint => ({ code: 'ODD', level: 'watch', rule: form.name, text: w.why })),
-    // A fault of the editor says the same in its place.
+    // A fault of the editor already reports the same in place.
     ...(start ? lintDraft(start, { servers, service }) : []).filter((l) => l.level !== 'bad').map(toLint),
   ]
   yield
@@ -161,7 +161,7 @@ export function* checkDraftInSteps(ruleService: RuleService, service: ServiceNam
   let result: TrialResult | undefined
   if (edit && edit.verb !== 'stop') {
     const groups = yield* groupsInSteps(service, servers, edits)
-    result = yield* tryInSteps(yield* liveJobsInSteps(ruleService.monitor, service), [edit.name], groups)
+    result = yield* runTrialInSteps(yield* liveJobsInSteps(ruleService.monitor, service), [edit.name], groups)
   }
   const trial = result ? toTrial(result, atMs) : null
   return {

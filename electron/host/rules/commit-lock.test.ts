@@ -12,15 +12,15 @@ describe('a commit of the console', () => {
     const opened = EnforcementStore.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)
     const store = opened.value
-    const { c, desk } = await ruleService({}, undefined, { store })
-    stage(desk, CAP, 600)
-    // As `sluice rules apply` has it while it sends; the parent of this process runs as long as this one.
+    const { c, service } = await ruleService({}, undefined, { store })
+    stage(service, CAP, 600)
+    // State that `sluice rules apply` stores while it sends; the parent of this process lives as long as this one.
     const state = `busy ${thisProcess().machine} ${process.ppid}  ${Date.now()}`
     store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state, document: null })
-    expect(ends(await commit(desk))).toEqual(['BUSY'])
+    expect(ends(await commit(service))).toEqual(['BUSY'])
     expect([standing(c), store.rules.of('small')]).toEqual([['default * 10000'], []])
     store.plans.turn(PLAN, state, 'free')
-    expect(ends(await commit(desk))).toEqual(['oss01 done', 'oss02 done'])
+    expect(ends(await commit(service))).toEqual(['oss01 done', 'oss02 done'])
     expect(store.plans.find(PLAN)?.state).toBe('free')
     expect(lockCommits(store, 'small').ok).toBe(true)
   })
@@ -29,12 +29,12 @@ describe('a commit of the console', () => {
     const opened = EnforcementStore.open(':memory:', 0)
     if (!opened.ok) throw new Error(opened.error.what)
     const store = opened.value
-    const { c, desk } = await ruleService(
+    const { c, service } = await ruleService(
       {
         around: (node) => ({
           ...node,
           exec: (command) => {
-            // It was suspended for minutes in front of its second server.
+            // It was suspended for minutes before its second server.
             if (node.host === 'oss01' && command.includes('start cap')) {
               const taken = `busy another.machine 77 1 ${Date.now()}`
               store.plans.keep({ id: PLAN, cluster: '', atMs: 0, state: taken, document: null })
@@ -46,8 +46,8 @@ describe('a commit of the console', () => {
       undefined,
       { store },
     )
-    stage(desk, CAP, 600)
-    const ended = await commit(desk)
+    stage(service, CAP, 600)
+    const ended = await commit(service)
     expect(ends(ended)).toContain('oss02 not sent')
     expect(JSON.stringify(ended)).toContain('process 77 on another.machine took it')
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
@@ -57,7 +57,7 @@ describe('a commit of the console', () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
     let isHeld = false
-    const { desk } = await ruleService(
+    const { service } = await ruleService(
       {
         around: (node) => ({
           ...node,
@@ -73,16 +73,16 @@ describe('a commit of the console', () => {
       undefined,
       { sending: { pausesMs: [1, 1], answerMs: 20_000 } },
     )
-    stage(desk, CAP, 600)
+    stage(service, CAP, 600)
     const log: string[] = []
-    const sent = commit(desk).then((r) => log.push(...ends(r)))
+    const sent = commit(service).then((r) => log.push(...ends(r)))
     await expect.poll(() => isHeld).toBe(true)
-    const closed = desk.close().then(() => log.push('closed'))
+    const closed = service.close().then(() => log.push('closed'))
     for (let i = 0; i < 50; i++) await new Promise((done) => setImmediate(done))
     expect(log).toEqual([])
     release()
     await Promise.all([sent, closed])
     expect(log).toEqual(expect.arrayContaining(['closed', 'oss02 not sent']))
-    expect(desk.isCommitting).toBe(false)
+    expect(service.isCommitting).toBe(false)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, emulatedCluster, twoJobs } from '../../../tests/node/emulated-cluster.ts'
 import {
-  byOthers,
+  asOtherUser,
   commit,
   ends,
   failing,
@@ -21,7 +21,7 @@ import { edited, printed } from '#tests/kits/electron/answers.ts'
 
 const CAP = 'start cap jobid={1.hog.u1} rate=20'
 
-/** Does something right before a node carries out its n-th command that matches. */
+/** Runs an action right before a node executes its n-th matching command. */
 const before =
   (at: RegExp, n: number, what: (host: string) => void): Around =>
   (node) => {
@@ -34,7 +34,7 @@ const before =
       },
     }
   }
-/** Hides something from what a node prints. */
+/** Hides matching text from a node's output. */
 const hiding =
   (from: RegExp, hidden: RegExp): Around =>
   (node) => ({
@@ -48,7 +48,7 @@ const READ_BACK = /^lctl get_param ost\.OSS\.ost_io\.nrs_policies ost\.OSS\.ost_
 
 describe('the end of a commit', () => {
   it('is never "rolled back" while a rule stands that the server does not print', async () => {
-    const { c, desk: d } = await ruleService({ around: hiding(READ_BACK, /^cap .*\n/gm) })
+    const { c, service: d } = await ruleService({ around: hiding(READ_BACK, /^cap .*\n/gm) })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 rolled back', 'oss02 not sent'])
     expect(standing(c)).toEqual(['default * 10000'])
@@ -65,7 +65,7 @@ describe('the end of a commit', () => {
         return isCut && r.ok ? printed(r.value.stdout.slice(0, r.value.stdout.indexOf(RULES)), r.value.stderr, 5) : r
       },
     })
-    const { c, desk: d } = await ruleService({ around })
+    const { c, service: d } = await ruleService({ around })
     stage(d, CAP, 60)
     expect(ends(await commit(d))).toEqual(['oss01 unknown', 'oss02 not sent'])
     expect(c.source.emulator.node('oss01')?.timers.size).toBe(1)
@@ -74,8 +74,8 @@ describe('the end of a commit', () => {
   it('is done when a controller moves its own rules meanwhile', async () => {
     const own = 'ab_0123456789'
     const restart = (host: string): void => {
-      byOthers(c, host, `stop ${own}`)
-      byOthers(c, host, `start ${own} jobid={2.calm.u2} rate=90`)
+      asOtherUser(c, host, `stop ${own}`)
+      asOtherUser(c, host, `start ${own} jobid={2.calm.u2} rate=90`)
     }
     const c = emulatedCluster(quiet(), {
       controller: 'none',
@@ -83,7 +83,7 @@ describe('the end of a commit', () => {
       around: before(READ_BACK, 2, restart),
     })
     for (const host of ['oss01', 'oss02']) restart(host)
-    // Rules of ours stand while nobody keeps them up: the controller of this test is the one above.
+    // Sluice's rules exist without an owner: the controller of this test is the one above.
     c.monitor.setMode('observe')
     await c.run(3)
     c.monitor.setMode('enforce')
@@ -94,13 +94,13 @@ describe('the end of a commit', () => {
 
   it('is known for each server when the audit fails between them', async () => {
     let left = Infinity
-    const { c, desk: d } = await ruleService({
+    const { c, service: d } = await ruleService({
       onAudit: () => {
         if (--left < 0) throw new Error('disk full')
       },
     })
     stage(d, CAP)
-    // Why, what for oss01, and what came of it.
+    // Reason, command for oss01, and outcome.
     left = 3
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 not sent'])
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
@@ -110,7 +110,7 @@ describe('the end of a commit', () => {
 
   it('is that of the servers so far when the cluster is locked meanwhile', async () => {
     let isLocked = false
-    const { c, desk: d } = await ruleService(
+    const { c, service: d } = await ruleService(
       { around: before(/start cap/, 1, () => void (isLocked = true)) },
       quiet(),
       {
@@ -124,7 +124,7 @@ describe('the end of a commit', () => {
 
   it('is a roll-back that only removes when everything was stopped meanwhile, by whichever process', async () => {
     const stop = (): void => void c.monitor.stops.record('stop', 'ada@desk', 0)
-    const { c, desk: d } = await ruleService({ around: before(/change (?:one|two) /, 1, stop) })
+    const { c, service: d } = await ruleService({ around: before(/change (?:one|two) /, 1, stop) })
     stage(d, 'start one jobid={2.calm.u2} rate=7')
     stage(d, 'start two jobid={3.calm.u2} rate=7')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
@@ -133,14 +133,14 @@ describe('the end of a commit', () => {
     stage(d, 'change one rate=3')
     stage(d, 'change two rate=3')
     expect(ends(await commit(d))).toEqual(['oss01 failed', 'oss02 not sent'])
-    // The one before which it was stopped, and no way back by another change.
+    // Only the write before the stop; a rollback by another change of rate is not sent.
     expect(c.writes().slice(from)).toHaveLength(1)
   })
 })
 
 describe('a commit', () => {
   it('puts on record why, before anything else', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     stage(d, CAP)
     const from = c.records.length
     await commit(d)
@@ -160,7 +160,7 @@ describe('a commit', () => {
       stage(d, 'start late jobid={2.*} rate=9')
       void commit(d).then((r) => (second = ends(r)))
     })
-    const { desk: d } = await ruleService({ around: meanwhile })
+    const { service: d } = await ruleService({ around: meanwhile })
     stage(d, CAP)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     expect(second).toEqual(['BUSY'])
@@ -173,7 +173,7 @@ describe('a commit', () => {
     const d = new RuleService(c.monitor, QUICK)
     for (let i = 0; i < 5; i++) {
       for (const k of ['a', 'b', 'c']) stage(d, `start op${i}${k} jobid={9${k}.*} rate=${50 - 9 * i}`)
-      // A sample later what was sent last is among what a plan stands on.
+      // One sample later plans are based on the latest writes.
       await c.run(9 + 2 * i)
       const r = review(d)
       await c.run(8 + 2 * (i + 1))
@@ -182,7 +182,7 @@ describe('a commit', () => {
   })
 
   it('is refused where TBF runs on one queue alone, which hides the rules', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     for (const value of ['fifo', 'tbf reg jobid']) {
       c.source.emulator.node('oss01')?.exec(`lctl set_param ost.OSS.ost_io.nrs_policies='${value}'`)
       await c.run(value === 'fifo' ? 5 : 6)
@@ -197,7 +197,7 @@ describe('a commit', () => {
       ...node,
       exec: async (command) => (/start cap/.test(command) ? printed('', '', 22) : node.exec(command)),
     })
-    const { desk: d } = await ruleService({ around: silent })
+    const { service: d } = await ruleService({ around: silent })
     stage(d, CAP)
     expect(await commit(d)).toMatchObject({ ok: true, value: { nodes: [{ detail: 'exit 22' }, {}] } })
   })
@@ -205,7 +205,7 @@ describe('a commit', () => {
 
 describe('a draft', () => {
   it('with a control character is refused, because nothing could tell whether its rule stands', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     for (const c of ['\n', '\r', '\0', '\u001b', '\u007f']) {
       const form = { ...formOfValue(CAP), conditions: `jobid={a${c}b}` }
       expect(d.stage('ost_io', form, { expiresS: null, reason: '' })).toMatchObject({ ok: false })
@@ -214,9 +214,9 @@ describe('a draft', () => {
   })
 
   it('is read against the rules of its own queue', async () => {
-    const { c, desk: d } = await ruleService()
-    byOthers(c, 'oss01', `reg ${CAP}`)
-    byOthers(c, 'oss02', `reg ${CAP}`)
+    const { c, service: d } = await ruleService()
+    asOtherUser(c, 'oss01', `reg ${CAP}`)
+    asOtherUser(c, 'oss02', `reg ${CAP}`)
     await c.run(4)
     expect(() => stage(d, CAP)).toThrow(/called cap already/)
     expect(() => stage(d, 'hp change cap rate=5')).toThrow(/no rule is called cap/)
@@ -226,7 +226,7 @@ describe('a draft', () => {
   })
 
   it('of text that a shell would read reaches the server as it is', async () => {
-    const { c, desk: d } = await ruleService({}, twoJobs())
+    const { c, service: d } = await ruleService({}, twoJobs())
     const items = [
       `it's`,
       '$(reboot)',
@@ -251,9 +251,9 @@ describe('a draft', () => {
 
 describe('a roll-back', () => {
   it('after the second command leaves nothing of the first', async () => {
-    const { c, desk: d } = await ruleService({ around: failing('oss01', /start one/, 'refuse') })
-    byOthers(c, 'oss01', 'start was jobid={7.*} rate=7')
-    byOthers(c, 'oss02', 'start was jobid={7.*} rate=7')
+    const { c, service: d } = await ruleService({ around: failing('oss01', /start one/, 'refuse') })
+    asOtherUser(c, 'oss01', 'start was jobid={7.*} rate=7')
+    asOtherUser(c, 'oss02', 'start was jobid={7.*} rate=7')
     await c.run(4)
     const list = standing(c)
     stage(d, 'change was rate=3')
@@ -266,7 +266,7 @@ describe('a roll-back', () => {
 
 describe('where changes stand', () => {
   it('is told from the first edit to the end of the commit, and again with the next edit', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     const phases: string[] = []
     const note = (): void => {
       const { phase, servers } = d.state('ost_io')
@@ -306,7 +306,7 @@ describe('where changes stand', () => {
         },
       }
     }
-    const { desk: d } = await ruleService({ around })
+    const { service: d } = await ruleService({ around })
     stage(d, CAP)
     await commit(d)
     expect(d.state('ost_io')).toEqual({ phase, servers: ['oss01', 'oss02'] })

@@ -1,4 +1,4 @@
-/** One commit, server by server as it is sent; kept until the next one, so that its end can be looked at. */
+/** One commit, server by server while it is sent; kept until the next one, so that its result can be inspected. */
 import type { CommitProgress, NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { ServerProgress, WatchProgress } from '../../enforce/change.ts'
 
@@ -12,7 +12,7 @@ export class Commit {
   #isOver = false
   #ends: readonly NodeEnd[] = []
   #ended: () => void = () => undefined
-  /** Resolves at its end. */
+  /** Resolves when the commit ends. */
   readonly over = new Promise<void>((resolve) => (this.#ended = resolve))
 
   constructor(service: ServiceName, planId: string, changed: () => void) {
@@ -29,12 +29,12 @@ export class Commit {
     return this.#isOver
   }
 
-  /** How every server ended; empty while it is sent, and where nothing was. */
+  /** Outcome of every server; empty while sending, and if nothing was sent. */
   get ends(): readonly NodeEnd[] {
     return this.#ends
   }
 
-  /** The first server is brought back while it is watched; servers that nothing was sent to get nothing. */
+  /** Rolls back the first server while it is watched; the remaining servers get nothing. */
   cancel(): void {
     this.#abort.abort()
     this.#changed()
@@ -50,7 +50,7 @@ export class Commit {
     this.#changed()
   }
 
-  /** @param ends  of the servers; none where the commit was refused. */
+  /** @param ends  of the servers; empty if the commit was refused. */
   end(ends: readonly NodeEnd[]): void {
     this.#isOver = true
     this.#ends = ends

@@ -1,4 +1,4 @@
-/** What stands against a draft: the first fault that any server finds, and what Sluice itself does not send. */
+/** Faults of a draft: the first fault on any server, and commands that Sluice itself does not send. */
 import type { RuleFault as Fault } from '#core/api/rule-edits.ts'
 import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import { controlCharacter, queuesOf } from '#core/control/edit-check.ts'
@@ -11,10 +11,10 @@ import type { RuleFault } from '#core/tbf/rule-fault.ts'
 import type { StagedChange } from './staged-changes.ts'
 
 export interface DraftDiagnosis {
-  /** The command, where every server takes the text. */
+  /** Parsed command, if every server accepts the text. */
   readonly command: RuleCommand | undefined
   readonly faults: readonly Fault[]
-  /** What is taken and hardly meant. */
+  /** Accepted, but probably not intended. */
   readonly warnings: readonly RuleFault[]
 }
 
@@ -28,12 +28,12 @@ const toFault = (f: RuleFault): Fault => ({
 
 interface Names {
   readonly names: readonly string[]
-  /** The same names, the same text. */
+  /** Names as text, to compare sets. */
   readonly text: string
 }
 const present = new WeakMap<ServerRules['rules'], Readonly<Record<Queue, Names>>>()
 
-/** Rule names of a queue as they stand; gathered once a reading. */
+/** Rule names of a queue; collected once per reading. */
 function namesOn({ rules }: ServerRules, queue: Queue): Names {
   let known = present.get(rules)
   if (!known) {
@@ -46,7 +46,7 @@ function namesOn({ rules }: ServerRules, queue: Queue): Names {
   return known[queue]
 }
 
-/** Rule names of a queue as the staged changes would leave them. */
+/** Rule names of a queue after the staged changes. */
 function namesAfter(server: ServerRules, staged: readonly StagedChange[], queue: Queue): string[] {
   const { hp } = server
   const names = new Set(namesOn(server, queue).names)
@@ -66,7 +66,7 @@ const ofOurs = (value: string, name: string, field: Fault['field'], message: str
   field,
 })
 
-/** Names that a person may not give, and rules that only seem to be a good place to stand before. */
+/** Names reserved for controllers, and ranks next to rules that controllers start and stop. */
 function ownFault(value: string, c: RuleCommand): Fault | undefined {
   if (c.verb === 'start' && (isControllerRule(c.name) || isHelperRule(c.name))) {
     return ofOurs(value, c.name, 'name', 'names of this form belong to controllers, which remove such rules')
@@ -84,7 +84,7 @@ function ownFault(value: string, c: RuleCommand): Fault | undefined {
 /**
  * Diagnoses the value of a draft on every server that differs.
  *
- * @param staged  changes that are sent before it; the one it replaces is not among them.
+ * @param staged  changes sent before it, without the one it replaces.
  */
 export function diagnoseDraft(
   servers: readonly ServerRules[],
@@ -105,7 +105,7 @@ export function diagnoseDraft(
   let first: ReturnType<typeof diagnoseRule> | undefined
   for (const [server, q] of servers.flatMap((s) => queuesOf({ queue }, s.hp).map((on) => [s, on] as const))) {
     const { profile, hp, tbf } = server
-    // What is staged is the same for all of them.
+    // Staged changes are the same for all servers.
     const key = `${JSON.stringify([profile.release, hp, tbf[q], q])}${namesOn(server, q).text}`
     if (seen.has(key)) continue
     seen.add(key)
@@ -114,7 +114,7 @@ export function diagnoseDraft(
     if (found.fault) return { command: undefined, faults: [toFault(found.fault)], warnings: found.warnings }
     first ??= found
   }
-  // Without a server only the form of the command can be judged.
+  // Without a server only the form of the command can be checked.
   first ??= diagnoseRule(value, { type: '' })
   if (first.fault) return { command: undefined, faults: [toFault(first.fault)], warnings: first.warnings }
   const own = first.command && ownFault(value, first.command)

@@ -1,9 +1,9 @@
-/** A rule as text and as a form: each side is made from the other, also while what was typed cannot be read. */
+/** Rule as text and as a form: each is derived from the other, even if the input is not a valid rule. */
 import type { RuleForm } from '#core/api/rule-edits.ts'
 import type { QueueChoice, RuleEdit } from '#core/control/rule-edit.ts'
 import type { RuleCommand } from '#core/tbf/rule-command.ts'
 
-/** The value that a form stands for, as it is written to nrs_tbf_rule. */
+/** nrs_tbf_rule value of a form. */
 export function valueOfForm(f: RuleForm): string {
   const selector = f.queue === 'both' ? '' : `${f.queue} `
   const rate = f.rate === '' ? '' : ` rate=${f.rate}`
@@ -16,7 +16,7 @@ export function valueOfForm(f: RuleForm): string {
 const WORDS = /^(?:(reg|hp) )?\s*(start|change|stop)\b ?/
 const pairOf = (text: string, key: string): string => new RegExp(`(?:^| )${key}=(\\S*)`).exec(text)?.[1] ?? ''
 
-/** A form from a value, part by part; what is not there is empty, so that a half-typed rule keeps what it has. */
+/** Parses a form from a value, part by part; missing parts are empty, so that a half-typed rule keeps the rest. */
 export function formOfValue(value: string): RuleForm {
   const head = WORDS.exec(value)
   const queue = (head?.[1] ?? 'both') as QueueChoice
@@ -41,7 +41,7 @@ export function formOfValue(value: string): RuleForm {
   }
 }
 
-/** The edit that a command stands for; a start without a rate gets the server's default for its rules. */
+/** Edit of a parsed command; a start without a rate gets the server's default rate. */
 export function editOfCommand(c: RuleCommand, defaultRate: number): RuleEdit {
   const head = { name: c.name, queue: c.queue ?? ('both' as const) }
   if (c.verb === 'stop') return { verb: 'stop', ...head }
@@ -56,7 +56,7 @@ export function editOfCommand(c: RuleCommand, defaultRate: number): RuleEdit {
   }
 }
 
-/** The form that shows an edit. */
+/** Form of an edit. */
 export const formOfEdit = (e: RuleEdit): RuleForm => ({
   verb: e.verb,
   queue: e.queue,

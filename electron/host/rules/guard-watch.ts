@@ -1,4 +1,4 @@
-/** What the monitor's samples tell of the first server of a commit while it is watched. */
+/** Feeds the watch of a commit's first server with the monitor's samples. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -10,12 +10,12 @@ import { policyOf } from '../../cluster/control/sample.ts'
 import { GUARD_DEFAULTS, type GuardLimits, type GuardReading, type GuardWatch } from '../../enforce/canary.ts'
 import type { ServerChange } from '../../enforce/server-change.ts'
 
-/** RPCs that one client has under way to one target, twice over: max_rpcs_in_flight is 8 and seldom more than 16. */
+/** RPCs in flight of one client to one target, doubled: max_rpcs_in_flight is 8 and seldom more than 16. */
 const SLOTS = 16
-/** Queued RPCs that nobody needs to explain. */
+/** Queued RPCs that are always tolerated. */
 const QUEUED_FREE = 256
 
-/** Lock callbacks that timed out on a server, ever; undefined where one of its namespaces is not read. */
+/** Lock callback timeouts of a server in total; undefined if one of its namespaces is not read. */
 function timeoutsOf({ ldlm: { series } }: ClusterMonitor, host: string): number | undefined {
   let sum: number | undefined
   for (const n of series.known) {
@@ -27,7 +27,7 @@ function timeoutsOf({ ldlm: { series } }: ClusterMonitor, host: string): number 
   return sum
 }
 
-/** As much of a change as the watch needs: which jobs it covers. */
+/** Change as far as the watch needs it: the jobs it covers. */
 export interface GuardedChange {
   readonly plan: Pick<ServerChange['plan'], 'server' | 'commands' | 'touched' | 'before' | 'expected'>
 }
@@ -62,7 +62,7 @@ export class SampleGuard implements GuardWatch {
     this.limits = { ...GUARD_DEFAULTS, queuedMost, ...limits }
   }
 
-  /** What the clients of the covered jobs can have queued on the server. */
+  /** RPCs that the clients of the covered jobs can have queued on the server. */
   #explained(reading: NodeReading | undefined): number {
     let slots = 0
     for (const t of reading?.targets ?? []) {
@@ -76,7 +76,8 @@ export class SampleGuard implements GuardWatch {
   #read(reading: NodeReading | undefined): GuardReading {
     const monitor = this.#monitor
     const service = monitor.serviceReading(this.#host, this.#service)
-    let [usecs, n] = [0, 0]
+    let usecs = 0
+    let n = 0
     for (const d of reading?.targets.flatMap((t) => t.deltas ?? []) ?? []) {
       if (this.#isCovered(d.jobId)) continue
       usecs += d.serviceUsecs
@@ -92,7 +93,7 @@ export class SampleGuard implements GuardWatch {
     }
   }
 
-  /** The next reading of the server; undefined when none came in time, or the signal fired. */
+  /** Next reading of the server; undefined if none came in time, or the signal fired. */
   next(signal: AbortSignal | undefined): Promise<GuardReading | undefined> {
     return new Promise((resolve) => {
       const end = (reading: GuardReading | undefined): void => {

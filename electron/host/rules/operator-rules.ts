@@ -1,23 +1,23 @@
-/** Rules that were committed by hand in this run of the console: why they stand, and the timers that end them. */
+/** Rules committed by operators: their reasons, and the timers that end them. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 
 export interface RuleTimer {
   readonly unit: string
   readonly expiresMs: number
-  /** The value that stops the rule, where the server keeps no timer and this console stops it. */
+  /** Stop command, if the server has no timer and this console stops the rule. */
   readonly stop?: string | undefined
 }
 
 export interface OperatorRule {
   readonly reason: string
   readonly createdMs: number
-  /** Timer on the server that stops it; undefined for a rule without one. */
+  /** Timer that stops the rule; undefined for a rule without expiry. */
   readonly timer: RuleTimer | undefined
   readonly realtime: boolean
 }
 
-/** Where a rule stands. Each queue of a server has rules of its own. */
+/** Place of a rule. Each queue of a server has its own rules. */
 export interface RulePlace {
   readonly service: ServiceName
   readonly host: string
@@ -25,14 +25,14 @@ export interface RulePlace {
   readonly name: string
 }
 
-/** A rule is there at the latest at the reading that follows its commit. */
+/** Time after a commit by which a reading must show the rule. */
 const SETTLES_MS = 2_000
 /** systemd fires timers up to a minute late. */
 const LATE_MS = 90_000
 
 const keyOf = (p: RulePlace): string => [p.service, p.host, p.queue, p.name].join('\u0000')
 
-/** Where rules are kept besides the memory. */
+/** Persistent store of rules. */
 export interface RuleSink {
   keepRule(place: RulePlace, rule: OperatorRule): void
   forgetRule(place: RulePlace): void
@@ -46,7 +46,7 @@ export class OperatorRules {
     this.#sink = sink
   }
 
-  /** Takes over a rule that is kept already. */
+  /** Adds a rule that is stored already. */
   take(place: RulePlace, rule: OperatorRule): void {
     this.#rules.set(keyOf(place), { place, rule })
   }
@@ -65,30 +65,36 @@ export class OperatorRules {
     this.#sinkDoes((sink) => sink.forgetRule(place))
   }
 
-  /** While its disk is full the store takes nothing: what is known here holds, and the servers tell the rest after a restart. */
+  /**
+   * While its disk is full the store accepts nothing: the state in memory applies, and after a restart the servers'
+   * rules.
+   */
   #sinkDoes(act: (sink: RuleSink) => void): void {
     try {
       if (this.#sink) act(this.#sink)
     } catch {
-      // As above.
+      // See above.
     }
   }
 
-  /** Rules that this console must stop, whose time has come. */
+  /** Rules that this console must stop now. */
   due(nowMs: number): { readonly place: RulePlace; readonly stop: string }[] {
     return [...this.#rules.values()].flatMap(({ place, rule: { timer } }) =>
       timer?.stop !== undefined && timer.expiresMs <= nowMs ? [{ place, stop: timer.stop }] : [],
     )
   }
 
-  /** Rules that no server stops: only this console does. */
+  /** Rules that no server timer stops: only this console does. */
   get bound(): { readonly place: RulePlace; readonly rule: OperatorRule; readonly expiresMs: number }[] {
     return [...this.#rules.values()].flatMap(({ place, rule }) =>
       rule.timer?.stop === undefined ? [] : [{ place, rule, expiresMs: rule.timer.expiresMs }],
     )
   }
 
-  /** The rule that a timer stops next, on how many servers it does, and how many timers run in all; undefined without one. */
+  /**
+   * Next rule to be stopped by a timer, the number of servers where it is, and the number of running timers; undefined
+   * without one.
+   */
   nextStop(
     nowMs: number,
   ): { name: string; createdMs: number; expiresMs: number; servers: number; running: number } | undefined {
@@ -108,7 +114,7 @@ export class OperatorRules {
       createdMs,
       expiresMs,
       servers: new Set(timed.filter((t) => t.name === name).map((t) => t.host)).size,
-      // The rules of both queues may end by one timer.
+      // One timer may end the rules of both queues.
       running: new Set(timed.map((t) => `${t.host} ${t.unit}`)).size,
     }
   }
@@ -119,14 +125,14 @@ export class OperatorRules {
     return [...new Set(on.flatMap(({ rule: { timer } }) => (timer && timer.stop === undefined ? timer.unit : [])))]
   }
 
-  /** Places whose rule this timer stops. */
+  /** Rules that this timer stops. */
   underTimer(service: ServiceName, host: string, unit: string): RulePlace[] {
     return [...this.#rules.values()].flatMap(({ place, rule }) =>
       place.service === service && place.host === host && rule.timer?.unit === unit ? [place] : [],
     )
   }
 
-  /** Realtime flags of a server's rules as far as they were started from here: servers do not tell. */
+  /** Realtime flags of a server's rules that were started from here: servers do not report them. */
   realtime(service: ServiceName, host: string): ReadonlyMap<string, boolean> {
     const out = new Map<string, boolean>()
     const unclear = new Set<string>()
@@ -140,10 +146,10 @@ export class OperatorRules {
   }
 
   /**
-   * Forgets rules that are gone, stopped by their timers or by somebody else: what is started under their names later is
-   * another rule. One whose timer is pending is kept, because the timer would stop that one, too.
+   * Forgets rules that no longer exist, stopped by their timers or by someone else: a later rule of the same name is a
+   * different one. A rule with a pending timer is kept, because the timer would stop that one, too.
    *
-   * @param isThere  undefined where the server was not read.
+   * @param isThere  undefined if the server was not read.
    */
   forgetGone(nowMs: number, isThere: (place: RulePlace) => boolean | undefined): void {
     for (const { place, rule } of [...this.#rules.values()]) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Failure } from '#core/base/result.ts'
 import { EnforcementStore } from '../../enforce/store.ts'
 import {
-  byOthers,
+  asOtherUser,
   commit,
   ends,
   QUICK,
@@ -45,7 +45,7 @@ const changes = (d: RuleService) => stagedFrame(d, { service: 'ost_io' }, 1).cha
 describe('a plan that was shown before a server fell silent', () => {
   it('says that it does not answer and how old its last reading is, and still hits the jobs that it is about', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({ around })
+    const { c, service: d } = await ruleService({ around })
     stage(d, CAP, 600)
     const shown = review(d)
     const hit = (): string[] => liveJobs(c.monitor, 'ost_io').map((j) => j.jobId)
@@ -61,7 +61,7 @@ describe('a plan that was shown before a server fell silent', () => {
 describe('undoing with a server that does not answer', () => {
   it('goes to the others at once, is shown as pending, and is sent when it answers again', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({ around })
+    const { c, service: d } = await ruleService({ around })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
@@ -84,7 +84,7 @@ describe('undoing with a server that does not answer', () => {
     let isLocked = false
     const mayWrite = (): Failure | undefined =>
       isLocked ? { code: 'LOCKED', what: 'it', why: 'it is locked' } : undefined
-    const { c, desk: d } = await ruleService({ around }, undefined, { mayWrite })
+    const { c, service: d } = await ruleService({ around }, undefined, { mayWrite })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
@@ -102,7 +102,7 @@ describe('undoing with a server that does not answer', () => {
 
   it('is not sent by itself after everything was stopped', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({ around })
+    const { c, service: d } = await ruleService({ around })
     await send(d, [CAP, 600])
     line.isCut = true
     await c.run(5)
@@ -118,7 +118,7 @@ describe('undoing with a server that does not answer', () => {
 
   it('of something else than a committed change is refused as before', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({ around })
+    const { c, service: d } = await ruleService({ around })
     line.isCut = true
     await c.run(5)
     stage(d, CAP)
@@ -129,7 +129,7 @@ describe('undoing with a server that does not answer', () => {
 describe('a server whose end is not known', () => {
   it('is told by its rules when it answers again', async () => {
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({
+    const { c, service: d } = await ruleService({
       around: (node) => {
         const inner = around(node)
         return {
@@ -163,7 +163,7 @@ describe('the undo list', () => {
   it('outlives the console, with the rules of ours, and what still waits', async () => {
     const store = memoryStore()
     const { line, around } = cutOff('oss02')
-    const { c, desk: d } = await ruleService({ around }, undefined, { store })
+    const { c, service: d } = await ruleService({ around }, undefined, { store })
     await send(d, [CAP, 600])
     expect(store.rules.of('small').map((r) => `${r.host} ${r.queue} ${r.name}`)).toHaveLength(4)
     line.isCut = true
@@ -186,7 +186,7 @@ describe('the undo list', () => {
 
   it('has what a command committed meanwhile', async () => {
     const store = memoryStore()
-    const { c, desk: d } = await ruleService({}, undefined, { store })
+    const { c, service: d } = await ruleService({}, undefined, { store })
     const command = new RuleService(c.monitor, { ...QUICK, store })
     await send(command, [CAP, 600])
     await c.run(12)
@@ -196,7 +196,7 @@ describe('the undo list', () => {
 
   it('keeps nothing of a rule that was not started', async () => {
     const store = memoryStore()
-    const { c, desk: d } = await ruleService(
+    const { c, service: d } = await ruleService(
       {
         around: (node) => ({
           ...node,
@@ -221,7 +221,7 @@ describe('a server that keeps no timers', () => {
     if (item) d.stage('ost_io', item.form, { expiresS: 30, reason: '', laptopBound }, id)
   }
   it('gets no rule unless somebody accepts that it is bound to the console', async () => {
-    const { c, desk: d } = await ruleService({ around: noTimers })
+    const { c, service: d } = await ruleService({ around: noTimers })
     bound(d, false)
     expect(review(d)?.refused?.code).toBe('NO_TIMER')
     expect(ends(await commit(d))).toEqual(['NO_TIMER'])
@@ -230,7 +230,7 @@ describe('a server that keeps no timers', () => {
 
   it('has its rule stopped by the console at its time, in any mode, and when the console ends', async () => {
     for (const how of ['time', 'close'] as const) {
-      const { c, desk: d } = await ruleService({ around: noTimers })
+      const { c, service: d } = await ruleService({ around: noTimers })
       bound(d, true)
       expect(review(d)?.timers).toBe('laptop')
       expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
@@ -240,7 +240,7 @@ describe('a server that keeps no timers', () => {
       expect(standing(c)[0]).toBe('cap jobid={1.hog.u1} 20')
       if (how === 'time') {
         await c.run(40)
-        // What is sent by itself is not waited for by a sample.
+        // Automatic writes are not awaited by a sample.
         for (const h of ['oss01', 'oss02']) await expect.poll(() => standing(c, h)).toEqual(['default * 10000'])
       } else await d.close()
       for (const h of ['oss01', 'oss02']) expect(standing(c, h)).toEqual(['default * 10000'])
@@ -250,12 +250,12 @@ describe('a server that keeps no timers', () => {
 
 describe('what is different since the review', () => {
   it('is said, server by server, and nothing is sent', async () => {
-    const { c, desk: d } = await ruleService()
-    for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start night jobid={9.*} rate=77')
+    const { c, service: d } = await ruleService()
+    for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start night jobid={9.*} rate=77')
     await c.run(5)
     stage(d, CAP)
     const r = review(d)
-    byOthers(c, 'oss02', 'change night rate=50')
+    asOtherUser(c, 'oss02', 'change night rate=50')
     const done = await d.commit('ost_io', r?.planId ?? '', r?.typed ?? '')
     expect(done).toMatchObject({ ok: false, error: { code: 'PLAN_CHANGED', why: /^oss02: night has rate 50, not 77/ } })
     expect(standing(c)).toEqual(['night jobid={9.*} 77', 'default * 10000'])
@@ -264,7 +264,7 @@ describe('what is different since the review', () => {
   })
 
   it('is said of a release and of a policy, too', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     stage(d, CAP)
     const r = review(d)
     c.source.emulator.node('oss01')?.exec("lctl set_param ost.OSS.ost_io.nrs_policies='fifo'")
@@ -276,7 +276,7 @@ describe('what is different since the review', () => {
   })
 
   it('asks for the time of a rule that would stand for days', async () => {
-    const { desk: d } = await ruleService()
+    const { service: d } = await ruleService()
     stage(d, CAP, 172_800)
     expect(review(d)?.typed).toBe('cap for 48 h')
   })

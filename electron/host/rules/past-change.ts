@@ -1,4 +1,4 @@
-/** Changes that were committed, with what takes them back. */
+/** Committed changes, with the commands that undo them. */
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import type { EditPlan } from '#core/control/edit-plan.ts'
 import type { ServerRules } from '#core/control/server-rules.ts'
@@ -8,17 +8,17 @@ import { inverseOf } from '../../enforce/server-change.ts'
 import type { PlannedChange, RulePlan } from './rule-plan.ts'
 import type { OperatorRule, OperatorRules, RulePlace } from './operator-rules.ts'
 import { policyBefore, type PolicyBefore, type PlannedPolicy } from './policy-plans.ts'
-import { wayBack, type WayBack } from './undo.ts'
+import { wayBack, type RuleUndo } from './undo.ts'
 
-/** What was sent to a server whose end is not known: enough to tell by its rules how it ended, and to keep on record. */
-export interface UnknownEnd extends Pick<PlannedChange, 'terms' | 'timers' | 'endTimers' | 'keeps'> {
+/** Change sent to a server with an unknown outcome: enough to determine it from the server's rules, and to store it. */
+export interface UnknownOutcome extends Pick<PlannedChange, 'terms' | 'timers' | 'endTimers' | 'keeps'> {
   readonly plan: Pick<EditPlan, 'server' | 'before' | 'expected' | 'touched'>
   readonly found: Pick<ServerRules, 'realtime'>
-  /** Terms of rules that it replaces. */
+  /** Terms of replaced rules. */
   readonly was: readonly { readonly place: RulePlace; readonly rule: OperatorRule }[]
 }
 
-/** A change that was sent, and what came of it. */
+/** Change that was sent, and its outcome. */
 export interface PastChange {
   readonly id: string
   readonly service: ServiceName
@@ -26,27 +26,30 @@ export interface PastChange {
   readonly title: string
   readonly reason: string
   nodes: readonly NodeEnd[]
-  /** Literal commands of the first server. */
+  /** Literal rollback commands of the first server. */
   readonly inverse: readonly string[]
   readonly expiresMs: number | null
-  /** By server on which it was done. */
-  readonly done: Map<string, WayBack>
-  /** By server whose end is not known: a later reading may tell. */
-  readonly unsure: Map<string, UnknownEnd>
-  /** By server: timers that have nothing left to stop, and were not ended with the change. */
+  /** By server on which it was applied. */
+  readonly done: Map<string, RuleUndo>
+  /** By server with an unknown outcome: a later reading may resolve it. */
+  readonly unsure: Map<string, UnknownOutcome>
+  /** By server: timers left over by the change with nothing to stop. */
   readonly spareTimers: Map<string, readonly string[]>
-  /** Staged changes that it was made of. */
+  /** Staged changes that it contained. */
   readonly stagedIds: readonly string[]
-  /** Of a change of policy: by server on which it was or may have been done, what it had before. */
+  /** For a change of policy: state before, by server on which it was or may have been applied. */
   readonly policy?: ReadonlyMap<string, PolicyBefore> | undefined
-  /** Whether its inverse was committed. */
+  /** True once its undo was committed. */
   undone: boolean
 }
 
 /** Result of a change, over all of its servers. `partial`: applied on some, or failed halfway on one; `not done`: applied on none. */
 export type ChangeEnd = 'done' | 'partial' | 'not done' | 'unknown'
 
-/** Result of a change from the results of its servers. An unknown result comes first; a server that is waited for counts as done. */
+/**
+ * Result of a change from the results of its servers. An unknown result has priority; a server that is waited for
+ * counts as done.
+ */
 export function endOfChange(nodes: readonly NodeEnd[]): ChangeEnd {
   const states = nodes.map((n) => n.state)
   if (states.includes('unknown')) return 'unknown'
@@ -54,17 +57,17 @@ export function endOfChange(nodes: readonly NodeEnd[]): ChangeEnd {
   return states.some((s) => s === 'done' || s === 'failed' || s === 'pending') ? 'partial' : 'not done'
 }
 
-/** What a plan does, in short, and why. */
+/** Title and reason of a plan. */
 export const whyOf = ({ staged }: RulePlan): Pick<PastChange, 'title' | 'reason'> => ({
   title: [...new Set(staged.map(({ edit }) => `${edit.verb} ${edit.name}`))].join(', '),
   reason: [...new Set(staged.map((s) => s.terms.reason).filter((r) => r !== ''))].join('; '),
 })
 
-/** What takes a change back on one server. @param rules  as they were before the change was settled. */
-export function wayBackOf(
-  { plan, found, terms }: Pick<UnknownEnd, 'plan' | 'found' | 'terms'>,
+/** Undo of a change on one server. @param rules  as they were before the change was settled. */
+export function ruleUndoOf(
+  { plan, found, terms }: Pick<UnknownOutcome, 'plan' | 'found' | 'terms'>,
   rules: OperatorRules,
-): WayBack {
+): RuleUndo {
   const expiries = terms.flatMap(({ place, start }) => {
     const timer = start ? undefined : rules.find(place)?.timer
     return timer ? [{ queue: place.queue, name: place.name, atMs: timer.expiresMs }] : []
@@ -74,7 +77,10 @@ export function wayBackOf(
   return { edits, expiries }
 }
 
-function unknownEnd({ plan, found, terms, timers, endTimers, keeps }: PlannedChange, rules: OperatorRules): UnknownEnd {
+function unknownEnd(
+  { plan, found, terms, timers, endTimers, keeps }: PlannedChange,
+  rules: OperatorRules,
+): UnknownOutcome {
   const was = terms.flatMap(({ place }) => {
     const rule = rules.find(place)
     return rule ? [{ place, rule }] : []
@@ -96,7 +102,7 @@ export function pastChange(
     service,
     inverse: on[0] ? inverseOf(SERVICES[service], on[0]) : [],
     expiresMs: seconds.length === 0 ? null : head.atMs + Math.min(...seconds) * 1000,
-    done: new Map(on.map((c) => [c.plan.server, wayBackOf(c, rules)])),
+    done: new Map(on.map((c) => [c.plan.server, ruleUndoOf(c, rules)])),
     unsure: new Map(
       plan.changes.flatMap((c) => (isUnknown(c.plan.server) ? [[c.plan.server, unknownEnd(c, rules)]] : [])),
     ),
@@ -106,7 +112,7 @@ export function pastChange(
   }
 }
 
-/** A change of policy that was sent. */
+/** Change of policy that was sent. */
 export function policyPast(
   service: ServiceName,
   { servers }: PlannedPolicy,
@@ -122,8 +128,8 @@ export function policyPast(
     service,
     inverse: first ? policyLines(first.plan.inverse, SERVICES[service]) : [],
     expiresMs: null,
-    done: new Map<string, WayBack>(),
-    unsure: new Map<string, UnknownEnd>(),
+    done: new Map<string, RuleUndo>(),
+    unsure: new Map<string, UnknownOutcome>(),
     spareTimers: new Map<string, readonly string[]>(),
     stagedIds: [],
     undone: false,

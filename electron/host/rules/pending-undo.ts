@@ -1,6 +1,6 @@
 /**
- * What undoes a change on servers that do not answer: kept per server, and sent when one answers again, as long as this console
- * may write then. It is planned on the server as it is found, and only the rules of the change are brought back.
+ * Undos for servers that do not answer: kept per server, and sent when one answers again, if this console may write
+ * then. Planned on the server's state at that time; only the rules of the change are restored.
  */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { StagedChange } from './staged-changes.ts'
@@ -8,15 +8,15 @@ import type { StagedChange } from './staged-changes.ts'
 export interface PendingUndo {
   readonly service: ServiceName
   readonly host: string
-  /** The committed undoing that it is part of, and the change that is taken back. */
+  /** Committed undo that it is part of, and the change that it undoes. */
   readonly changeId: string
   readonly undoes: string
   readonly edits: readonly StagedChange[]
-  /** Why it is not sent yet. */
+  /** Reason why it is not sent yet. */
   why: string
 }
 
-/** Servers times changes that may wait: the undo list is short, clusters are not. */
+/** Most waiting undos, servers times changes: the undo list is short, but clusters are large. */
 const PENDING_MAX = 4_000
 
 export class PendingUndos {

@@ -1,6 +1,6 @@
 /**
- * Changes of a service's policy: staged one at a time and alone, because rules go with the policy; committed after review like
- * rules, and undone with the rules that went with it.
+ * Changes of a service's policy: staged one at a time and alone, because its rules are lost with the policy; committed
+ * after review like rules, and undone together with those rules.
  */
 import { randomBytes } from 'node:crypto'
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
@@ -30,12 +30,12 @@ import {
 } from './policy-plans.ts'
 import { failure } from './refusal.ts'
 
-/** Where a policy goes, and what it takes back. */
+/** Targets of a policy change, and the change that it undoes. */
 export type PolicyScope = Partial<Pick<StagedPolicy, 'queue' | 'hosts' | 'back' | 'undoes'>>
 
 export class PolicyChanges {
   readonly #sending: Sending
-  /** Staged changes of rules. */
+  /** Staged rule changes. */
   readonly #rules: StagedChanges
   readonly #log: ChangeLog
   readonly #staged = new Map<ServiceName, StagedPolicy>()
@@ -46,7 +46,7 @@ export class PolicyChanges {
     this.#log = log
   }
 
-  /** The staged change; undefined where none is. */
+  /** Staged change; undefined for none. */
   idOf(service: ServiceName): string | undefined {
     return this.#staged.get(service)?.id
   }
@@ -55,12 +55,12 @@ export class PolicyChanges {
     return this.#staged.has(service)
   }
 
-  /** Stages another policy; on both queues of all servers unless `more` says otherwise. Failures: OTHERS_STAGED. */
+  /** Stages another policy; for both queues of all servers unless `more` says otherwise. Failures: OTHERS_STAGED. */
   stage(service: ServiceName, to: PolicyChoice, reason: string, more: PolicyScope = {}): Result<string> {
     const { monitor } = this.#sending
     if (this.#rules.of(service).length > 0) {
-      const next = 'Commit them, or take them back.'
-      return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'changes of rules are staged', next))
+      const next = 'Commit or revert them.'
+      return fail(failure('OTHERS_STAGED', 'The policy was not staged', 'rule changes are staged', next))
     }
     const staged = newPolicy({ service, to, queue: 'both', reason, stagedMs: monitor.nowMs(), ...more })
     this.#staged.set(service, staged)
@@ -72,7 +72,7 @@ export class PolicyChanges {
     if (id === null || this.#staged.get(service)?.id === id) this.#staged.delete(service)
   }
 
-  /** The staged change as it would be sent now; undefined where none is staged. */
+  /** Plan of the staged change as of now; undefined for none. */
   plan(service: ServiceName): PlannedPolicy | undefined {
     const staged = this.#staged.get(service)
     if (!staged) return undefined
@@ -84,12 +84,12 @@ export class PolicyChanges {
     return planPolicies(staged, servers, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
   }
 
-  /** Why it cannot be committed now. */
+  /** Reason why it cannot be committed now. */
   refusal(service: ServiceName, plan: PlannedPolicy): Failure | undefined {
     return this.#sending.guard() ?? this.#sending.busy() ?? this.planRefusal(service, plan)
   }
 
-  /** Why the plan itself cannot be carried out, whoever may write. */
+  /** Reason why the plan itself cannot be carried out, regardless of write permission. */
   planRefusal(service: ServiceName, plan: PlannedPolicy): Failure | undefined {
     const { monitor } = this.#sending
     const missing = monitor
@@ -98,7 +98,7 @@ export class PolicyChanges {
     return policyRefusal(plan, missing)
   }
 
-  /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws when it cannot be put on record. */
+  /** Sends the reviewed plan. Failures: PLAN_CHANGED, and those of `refusal`. @throws if it cannot be recorded. */
   async commit(
     commit: Commit,
     staged: StagedPolicy,
@@ -110,7 +110,7 @@ export class PolicyChanges {
     const plan = planPolicies(staged, now, { factsOf, own: this.#sending.rules, nowMs: monitor.nowMs() })
     if (plan.planId !== planId) {
       const why = 'the servers, their policies or their rules changed since the review'
-      return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Look at the review again.'))
+      return fail(failure('PLAN_CHANGED', 'The policy was not changed', why, 'Review again.'))
     }
     const late = policyRefusal(plan, []) ?? this.#sending.guard()
     if (late) return fail(late)
@@ -139,7 +139,10 @@ export class PolicyChanges {
     return ok({ changeId: id, nodes })
   }
 
-  /** Stages what every server had before a change, and the rules that went with it. Failures: OTHERS_STAGED, NOTHING_DONE. */
+  /**
+   * Stages the state of every server before a change, with the rules that were lost. Failures: OTHERS_STAGED,
+   * NOTHING_DONE.
+   */
   undo({ id, service, title }: PastChange, back: NonNullable<PastChange['policy']>): Result<undefined> {
     const [first] = back.values()
     const was = first?.policies[0]?.policy
@@ -152,7 +155,7 @@ export class PolicyChanges {
   }
 }
 
-/** A change that touches every job of a server, as the watch over the first server takes it. */
+/** Change that affects every job of a server, for the watch of the first server. */
 const everyJob = (server: string): ConstructorParameters<typeof SampleGuard>[2] => ({
   plan: { server, commands: [], touched: [DEFAULT_RULE], before: [], expected: [] },
 })

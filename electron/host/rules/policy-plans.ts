@@ -1,4 +1,4 @@
-/** A staged change of a service's policy as it is planned for every server, and what stands against it. */
+/** Plan of a staged policy change for every server, and reasons against it. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
@@ -7,14 +7,14 @@ import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import {
   planPolicy,
   planQueuePolicies,
-  policyWords,
+  policyText,
   restoreRules,
   type PolicyChoice,
   type PolicyPlan,
   type QueuePolicy,
 } from '#core/control/policy-plan.ts'
 import { counted, listed } from '#core/control/sentence.ts'
-import { standingHash } from '#core/control/standing.ts'
+import { planBaseHash } from '#core/control/plan-base.ts'
 import { DEFAULT_RULE, headOf, cptsOf, writtenRules, type ServerRules } from '#core/control/server-rules.ts'
 import type { PolicyStatus, Queue } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -24,14 +24,14 @@ import type { ServerFacts } from './rule-plan.ts'
 import type { OperatorRules } from './operator-rules.ts'
 import { failure } from './refusal.ts'
 
-/** A server before a change of its policy: what brings it back. */
+/** State of a server before a change of its policy, to restore it. */
 export interface PolicyBefore {
-  /** Of the queues that got another policy. */
+  /** Policies of the changed queues. */
   readonly policies: readonly QueuePolicy[]
-  /** Rules that went with TBF, in match order, as written; CPTs have the same list. */
+  /** Rules that were lost with TBF, in match order, as written; all CPTs have the same list. */
   readonly rules: readonly RuleLine[]
   readonly realtime: ReadonlyMap<string, boolean>
-  /** Those that a timer ends: they are started again only while it is there. */
+  /** Rules with an expiry timer: they are restored only while the timer exists. */
   readonly timed: readonly { readonly queue: Queue; readonly name: string }[]
 }
 
@@ -39,15 +39,15 @@ export interface StagedPolicy {
   readonly id: string
   readonly service: ServiceName
   readonly to: PolicyChoice
-  /** Queues that get it. */
+  /** Queues to change. */
   readonly queue: QueueChoice
-  /** Servers that it is meant for; undefined for all. */
+  /** Servers to change; undefined for all. */
   readonly hosts?: readonly string[] | undefined
   readonly reason: string
   readonly stagedMs: number
-  /** Of an undo: by server, what it had before, which takes the place of `to`. */
+  /** For an undo: the state before, by server, which replaces `to`. */
   readonly back?: ReadonlyMap<string, PolicyBefore> | undefined
-  /** Committed change that it takes back. */
+  /** Committed change that it undoes. */
   readonly undoes?: string | undefined
 }
 
@@ -61,21 +61,21 @@ export interface PolicyRead extends ServerRules {
   readonly policies: readonly PolicyStatus[]
 }
 
-/** Least and most time that a policy has to stop, wall ms. */
+/** Minimum and maximum time to wait for a policy to stop, wall ms. */
 const WAIT_MS = { least: 60_000, most: 900_000 } as const
-/** Time that a rule must have left when its server is done, ms: after its timer nothing would end it. */
+/** Time to expiry that a restored rule must have left, ms: once its timer has fired nothing would end it. */
 const LEAST_MS = 60_000
 
-/** What a staged change is called: the policy, and the queue where it is one. */
+/** Title of a staged change: the policy, and the queue if only one changes. */
 export const titleOf = ({ to, queue }: Pick<StagedPolicy, 'to' | 'queue'>): string =>
-  queue === 'both' ? policyWords(to) : `${policyWords(to)} on ${queue}`
+  queue === 'both' ? policyText(to) : `${policyText(to)} on ${queue}`
 
 export const newPolicy = (staged: Omit<StagedPolicy, 'id'>): StagedPolicy => ({
   id: randomBytes(3).toString('hex'),
   ...staged,
 })
 
-/** What a plan takes besides the servers. */
+/** Inputs of a plan besides the servers. */
 export interface PolicyFacts {
   readonly factsOf: (host: string) => ServerFacts
   readonly own: OperatorRules
@@ -101,7 +101,7 @@ function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: Pol
     const timer = own.find({ service, host, queue: r.queue, name: r.name })?.timer
     return isTimed(r) && !(timer && timer.expiresMs > endsMs)
   }
-  // Rules of controllers come back by their controller.
+  // Rules of controllers are restored by their controller.
   const kept = (before?.rules ?? []).filter(
     (r) => queues.includes(r.queue) && !isControllerRule(r.name) && !isHelperRule(r.name),
   )
@@ -111,15 +111,14 @@ function planServer(staged: StagedPolicy, found: PolicyRead, { own, nowMs }: Pol
     onTbf.find((w) => w.queue === q)?.policy.arg ?? (plan.queues.includes(q) ? undefined : found.tbf[q])
   const after = { ...found, tbf: { reg: argOf('reg'), hp: argOf('hp') }, realtime: before?.realtime }
   const steps = [...plan.steps, ...restoreRules(after, restored, queues)]
-  const notes =
-    over.length === 0 ? [] : [`Not started again, because their time is over or nearly so: ${listed(over)}.`]
+  const notes = over.length === 0 ? [] : [`Not restored, because they have expired or soon will: ${listed(over)}.`]
   return { plan: { ...plan, steps, notes: [...plan.notes, ...notes] }, restored }
 }
 
-/** Twice what the slowest rule takes: estimates of a queue are no promise. */
+/** Twice the slowest rule's drain time: queue estimates are not exact. */
 const waitOf = ({ drain }: PolicyPlan): number => Math.min(WAIT_MS.most, Math.max(WAIT_MS.least, drain.mostS * 2_000))
 
-/** Whether a staged change is meant for a server. */
+/** True if a staged change applies to a server. */
 export const isMeantFor = ({ hosts, back }: StagedPolicy, host: string): boolean =>
   hosts?.includes(host) ?? back?.has(host) ?? true
 
@@ -134,7 +133,7 @@ export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[
   const texts = plans.map(({ plan, found, version }) => [
     found.server,
     policyLines(plan.steps, SERVICES[staged.service]),
-    plan.steps.length > 0 ? [standingHash(found), version, plan.was] : [],
+    plan.steps.length > 0 ? [planBaseHash(found), version, plan.was] : [],
   ])
   const planId = createHash('sha256')
     .update(JSON.stringify([staged.service, texts]))
@@ -143,7 +142,7 @@ export function planPolicies(staged: StagedPolicy, servers: readonly PolicyRead[
   return { staged, servers: plans, planId }
 }
 
-/** What it takes to bring a server back, noted before its policy is changed. */
+/** State needed to restore a server, stored before its policy is changed. */
 export function policyBefore(service: ServiceName, { plan, found }: PolicyServer, own: OperatorRules): PolicyBefore {
   const left = plan.was.filter((w) => w.policy.name === 'tbf').map((w) => w.queue)
   const written = writtenRules(found)
@@ -154,7 +153,7 @@ export function policyBefore(service: ServiceName, { plan, found }: PolicyServer
   return { policies: plan.was, rules, realtime: found.realtime ?? new Map<string, boolean>(), timed }
 }
 
-/** Whose the rules are that go with a policy. */
+/** Owners of the rules that are lost with a policy. */
 export interface LostRules {
   readonly sluice: readonly string[]
   readonly controller: readonly string[]
@@ -174,7 +173,7 @@ export function lostOn(service: ServiceName, { plan, found }: PolicyServer, own:
   }
 }
 
-/** Rules that go with a policy and were started by somebody else: in words, undefined where there are none. */
+/** Rules lost with a policy that someone else started, as text; undefined for none. */
 export function foreignLoss(plan: PlannedPolicy, own: OperatorRules): string | undefined {
   const on = new Map<string, string[]>()
   for (const s of plan.servers) {
@@ -186,7 +185,7 @@ export function foreignLoss(plan: PlannedPolicy, own: OperatorRules): string | u
   return `${counted(on.size, 'rule')} that Sluice did not start ${on.size === 1 ? 'is' : 'are'} removed with TBF: ${names}.`
 }
 
-/** Why a change of policy cannot be committed; undefined when it can. */
+/** Reason why a change of policy cannot be committed; undefined if it can. */
 export function policyRefusal({ servers }: PlannedPolicy, missing: readonly string[]): Failure | undefined {
   const what = 'The policy cannot be changed'
   if (missing.length > 0) {
@@ -194,11 +193,11 @@ export function policyRefusal({ servers }: PlannedPolicy, missing: readonly stri
   }
   const unread = servers.filter((s) => s.version === '')
   if (unread.length > 0) {
-    const why = `the release of ${unread.map((s) => s.found.server).join(', ')} could not be read, and releases differ in what a change of policy does`
-    return failure('VERSION_UNKNOWN', what, why, 'Let the server name its version, then review again.')
+    const why = `the release of ${unread.map((s) => s.found.server).join(', ')} could not be read, and the effect of a policy change depends on it`
+    return failure('VERSION_UNKNOWN', what, why, 'Make the version of the server readable, then review again.')
   }
   const refused = servers.find((s) => s.plan.refused !== undefined)
   if (refused) return failure('POLICY_REFUSED', what, refused.plan.refused ?? '', 'Choose another policy, or wait.')
   if (servers.some((s) => s.plan.steps.length > 0)) return undefined
-  return failure('NO_CHANGE', 'There is nothing to send', 'every server runs it already', 'Take the change back.')
+  return failure('NO_CHANGE', 'There is nothing to send', 'every server runs it already', 'Revert the change.')
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
-import { byOthers, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, ends, failing, QUICK, send, standing } from '../../../tests/node/rule-service.ts'
 import { stagedFrame } from '../views/rules/staged.ts'
 import { RuleService } from './rule-service.ts'
 import { printed } from '#tests/kits/electron/answers.ts'
 
 const POLICIES = 'ost.OSS.ost_io.nrs_policies'
 
-/** Two servers of a release, under a job that always has RPCs waiting. */
+/** Two servers of a release, with a job that always has RPCs waiting. */
 function loaded(version: string, policy: string): Scenario {
   const s = smallScenario([{ id: '1.hog.u1', processes: 8 }], { period_ms: 500, policy })
   return { ...s, oss: s.oss.map((o) => ({ ...o, version })) }
@@ -20,7 +20,7 @@ const runs = (c: Emulated, host: string): string => {
     (/name: fifo\n {4}state: started/.test(text) ? 'fifo' : '?')
   )
 }
-/** Virtual time follows the wall, tenfold: waits are polled in wall time. */
+/** Virtual time follows the wall clock at ten times its speed, so waits poll in wall time. */
 async function whileRunning<T>(c: Emulated, work: Promise<T>): Promise<T> {
   let isOver = false
   void work.finally(() => (isOver = true))
@@ -52,7 +52,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
 
   it('from type to type with RPCs queued hangs nothing, and undoing it brings the rules back', async () => {
     const c = emulatedCluster(loaded(version, 'tbf jobid'), { controller: 'none', mode: 'enforce' })
-    for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start slow jobid={1.*} rate=2')
+    for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start slow jobid={1.*} rate=2')
     await c.run(4)
     const served = (): number => c.source.emulator.jobs[0]?.servedRpcs ?? 0
     expect(c.monitor.reading('oss01')?.policies.reduce((n, p) => n + p.queued, 0)).toBeGreaterThan(0)
@@ -62,7 +62,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
     expect(frame.review?.nodes[0]?.commands.some((l) => l.startsWith('# wait'))).toBe(version === '2.15.8')
     expect(ends(done)).toEqual(['oss01 done', 'oss02 done'])
     expect([runs(c, 'oss01'), runs(c, 'oss02')]).toEqual(['tbf nid', 'tbf nid'])
-    // A server that hangs serves nothing any more.
+    // A hung server serves nothing.
     const then = served()
     await c.run(c.source.emulator.seconds + 4)
     expect(served()).toBeGreaterThan(then + 20)
@@ -79,7 +79,7 @@ describe.each(['2.15.8', '2.17.0', '2.17.57'])('a change of policy on %s', (vers
 
 it('the emulated 2.15 hangs on what the plan never sends', async () => {
   const c = emulatedCluster(loaded('2.15.8', 'tbf jobid'), { controller: 'none', mode: 'enforce' })
-  for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start slow jobid={1.*} rate=2')
+  for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start slow jobid={1.*} rate=2')
   await c.run(4)
   for (const h of ['oss01', 'oss02']) c.source.emulator.node(h)?.exec(`lctl set_param ${POLICIES}='tbf nid'`)
   await c.run(6)
@@ -114,9 +114,9 @@ it('nothing is written on a server whose release cannot be read', async () => {
   expect(c.writes()).toEqual([])
 })
 
-/** Commits what undoes the newest change. */
+/** Commits the undo of the newest change. */
 async function undoNewest(c: Emulated, d: RuleService) {
-  // The review is of the newest sample.
+  // The review is based on the newest sample.
   await c.run(c.source.emulator.seconds + 2)
   const [newest] = d.changesOf('ost_io')
   expect(d.undo(newest?.id ?? '')).toMatchObject({ ok: true })
@@ -141,7 +141,7 @@ it('undoing a change of policy starts no rule again whose timer would not end it
   await c.run(3)
   const d = new RuleService(c.monitor, QUICK)
   await send(d, ['start sl_short jobid={1.hog.u1} rate=50', 40], ['start sl_long jobid={2.*} rate=60', 3_600])
-  for (const h of ['oss01', 'oss02']) byOthers(c, h, 'start ab_0123456789 jobid={3.*} rate=9')
+  for (const h of ['oss01', 'oss02']) asOtherUser(c, h, 'start ab_0123456789 jobid={3.*} rate=9')
   await c.run(c.source.emulator.seconds + 2)
   await change(c, d, 'tbf', 'nid')
   expect(ends(await undoNewest(c, d))).toEqual(['oss01 done', 'oss02 done'])
@@ -153,7 +153,7 @@ it('a review says which rules of others go with TBF', async () => {
   await c.run(3)
   const d = new RuleService(c.monitor, QUICK)
   await send(d, ['start sl_mine jobid={1.hog.u1} rate=50', 600])
-  byOthers(c, 'oss02', 'start theirs jobid={3.*} rate=9')
+  asOtherUser(c, 'oss02', 'start theirs jobid={3.*} rate=9')
   await c.run(c.source.emulator.seconds + 2)
   d.policies.stage('ost_io', { name: 'fifo', arg: '' }, '')
   const { lints } = stagedFrame(d, { service: 'ost_io' }, 1)

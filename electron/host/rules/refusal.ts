@@ -1,4 +1,4 @@
-/** Why a plan cannot be committed now. */
+/** Reasons why a plan cannot be committed now. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import type { Failure } from '#core/base/result.ts'
 import { QUEUES } from '#core/control/server-rules.ts'
@@ -11,13 +11,13 @@ export const failure = (code: string, what: string, why: string, next: string): 
   code,
   what,
   why,
-  unaffected: 'Nothing was sent; what is staged stays.',
+  unaffected: 'Nothing was sent; the changes remain staged.',
   next,
 })
 
 const NOT_SENT = 'The change cannot be sent'
 
-/** Servers that what is staged is for and that do not answer. */
+/** Servers with staged changes that do not answer. */
 export function missingFor(
   monitor: ClusterMonitor,
   service: ServiceName,
@@ -29,11 +29,11 @@ export function missingFor(
     .filter((h) => staged.some((s) => isFor(s, h)))
 }
 
-/** Whether everything that is staged takes changes back: that goes to the servers that answer, and to the others later. */
+/** True if all staged changes are undos: these are sent to the servers that answer, and to the others later. */
 export const isUndo = ({ staged }: Pick<RulePlan, 'staged'>): boolean =>
   staged.length > 0 && staged.every((s) => s.undoes !== undefined)
 
-/** What stands against a plan on its servers; undefined when nothing does. */
+/** Obstacle of a plan on its servers; undefined for none. */
 function planFault(plan: RulePlan): Failure | undefined {
   const blind = plan.changes.filter(({ found }) => {
     return found.rules.length === 0 && QUEUES.some((q) => found.tbf[q] !== undefined)
@@ -50,13 +50,15 @@ function planFault(plan: RulePlan): Failure | undefined {
   if (refused) {
     const hosts = plan.changes.filter((c) => c.plan.refused.some((r) => r.text === refused.text))
     const where = hosts.length === plan.changes.length ? '' : ` (${hosts.map((c) => c.plan.server).join(', ')})`
-    return failure('EDIT_REFUSED', NOT_SENT, `${refused.text}${where}`, 'Take the change back or correct it.')
+    return failure('EDIT_REFUSED', NOT_SENT, `${refused.text}${where}`, 'Revert or correct the change.')
   }
   const gate = plan.changes.flatMap((c) => c.gates).find((g) => g.action === 'refuse')
   if (gate) {
     const code = gate.id === 'VERSION' ? 'VERSION_UNKNOWN' : 'VERSION_GATE'
     const next =
-      gate.id === 'VERSION' ? 'Let the server name its version, then review again.' : 'Change the rule another way.'
+      gate.id === 'VERSION'
+        ? 'Make the version of the server readable, then review again.'
+        : 'Change the rule another way.'
     return failure(code, NOT_SENT, gate.text, next)
   }
   const laptop = plan.changes.filter(
@@ -68,12 +70,12 @@ function planFault(plan: RulePlan): Failure | undefined {
   return failure(
     'NO_TIMER',
     NOT_SENT,
-    `${laptop.map((c) => c.plan.server).join(', ')} can keep no timer, so nothing would end the rule when this console is gone`,
+    `${laptop.map((c) => c.plan.server).join(', ')} supports no timers, so nothing would end the rule if this console is gone`,
     'Allow systemd-run or the helper there, or accept that the rule is bound to this console.',
   )
 }
 
-/** @param guard  what stands against any write: the mode, a lock, another commit. */
+/** @param guard  reason against any write: the mode, a lock, another commit. */
 export function planRefusal(
   monitor: ClusterMonitor,
   service: ServiceName,
@@ -89,6 +91,6 @@ export function planRefusal(
   const fault = planFault(plan)
   if (fault) return fault
   if (plan.changes.some(isWork) || missing.length > 0) return undefined
-  const why = 'every server is as the changes want it'
-  return failure('NO_CHANGE', 'There is nothing to send', why, 'Take the changes back.')
+  const why = 'every server already matches the changes'
+  return failure('NO_CHANGE', 'There is nothing to send', why, 'Revert the changes.')
 }

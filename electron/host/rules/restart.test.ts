@@ -10,11 +10,11 @@ it('exploit: a change on record that is damaged is set aside and said; the other
   const opened = EnforcementStore.open(file, 0)
   if (!opened.ok) throw new Error(opened.error.what)
   const store = opened.value
-  const { c, desk } = await ruleService({}, undefined, { store })
+  const { c, service } = await ruleService({}, undefined, { store })
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) {
-    stage(desk, `start ${name} jobid={1.hog.u1} rate=20`, 600)
-    const sent = await commit(desk)
+    stage(service, `start ${name} jobid={1.hog.u1} rate=20`, 600)
+    const sent = await commit(service)
     if (!sent.ok) throw new Error(sent.error.why)
     ids.push(sent.value.changeId)
     await c.run(4 + ids.length)
@@ -34,7 +34,7 @@ it('exploit: a change on record that is damaged is set aside and said; the other
       .toSorted()
       .map((id) => expect.stringContaining(id) as string),
   )
-  // What is in them stays, and is said once.
+  // The stored change is kept, and reported once.
   expect(db.prepare('SELECT state FROM change WHERE id = ?').pluck().get(ids[0])).toBe('damaged')
   const third = new RuleService(c.monitor, { ...QUICK, store })
   expect(third.changes).toHaveLength(1)

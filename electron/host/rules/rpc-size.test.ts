@@ -6,7 +6,7 @@ import { RuleService } from './rule-service.ts'
 
 it('a plan is told in bytes of the RPCs that a job sends now, whatever it sent before', async () => {
   const c = emulatedCluster(twoJobs(), { mode: 'observe' })
-  // Before the console came: 20,000 writes of 1 MiB.
+  // Before the console started: 20,000 writes of 1 MiB.
   for (let i = 0; i < 20_000; i++) c.source.emulator.osts[0]?.jobStats.countIo(0, '1.hog.u1', 'write', 1 << 20, 1e6)
   await c.run(3)
   const size = rpcSizeOf(new RuleService(c.monitor, QUICK), '1.hog.u1')

@@ -1,11 +1,11 @@
-/** What would be sent for the staged changes: rules, and the timers that stop them, on every server. */
+/** Plan of the staged changes: rules and their timers, on every server. */
 import { createHash } from 'node:crypto'
 import type { NodeEnd, ServiceName } from '#core/api/rule-edits.ts'
 import { queuesOf } from '#core/control/edit-check.ts'
 import { planEdits, type EditPlan } from '#core/control/edit-plan.ts'
 import { QUEUES, type ServerRules } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
-import { standingHash } from '#core/control/standing.ts'
+import { planBaseHash } from '#core/control/plan-base.ts'
 import { gatesOf, type GateHit } from '#core/control/version-gates.ts'
 import type { LustreVersion } from '#core/lustre/version.ts'
 import type { TimerKind } from '../../base/connection.ts'
@@ -14,7 +14,7 @@ import { commandsOf, type ExpiryTimer, type ServerChange } from '../../enforce/s
 import type { OperatorRules, RulePlace } from './operator-rules.ts'
 import { isFor, type StagedChange } from './staged-changes.ts'
 
-/** What becomes of the terms of one rule: those of a start, or none because the rule goes. */
+/** New terms of one rule: those of its start, or none because the rule is removed. */
 export interface NewTerms {
   readonly place: RulePlace
   readonly start: StagedChange | undefined
@@ -22,29 +22,29 @@ export interface NewTerms {
 
 export interface PlannedChange extends ServerChange {
   readonly terms: readonly NewTerms[]
-  /** Release as the server names it; empty where it could not be read. */
+  /** Release as the server reports it; empty if it could not be read. */
   readonly version: string
   readonly gates: readonly GateHit[]
 }
 
-/** What is known of a server besides its rules. */
+/** Facts about a server besides its rules. */
 export interface ServerFacts {
   readonly version: LustreVersion | undefined
   readonly keeps: TimerKind
 }
 
-/** The staged changes of a service as they would be sent now. */
+/** Plan of the staged changes of a service. */
 export interface RulePlan {
   readonly staged: readonly StagedChange[]
   readonly changes: readonly PlannedChange[]
-  /** Names exactly these commands on these servers as they stand: their releases, policies and rules. */
+  /** Identifies exactly these commands on these servers in their current state: releases, policies and rules. */
   readonly planId: string
 }
 
-/** A change that was tried before may have left its timer on a server. */
+/** An earlier attempt of the change may have left its timer on a server. */
 const unitOf = ({ id, tries }: StagedChange): string => `sluice-${id}${tries === 0 ? '' : `-${tries + 1}`}`
 
-/** Which rules get other terms, whether or not the rules themselves are written: stop and start may only renew a timer. */
+/** Rules that get new terms, even if the rules themselves are not written: stop and start may only renew a timer. */
 function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: readonly StagedChange[]): NewTerms[] {
   const refused = new Set(plan.refused.map((r) => r.edit))
   const taken = mine.filter((_, i) => !refused.has(i))
@@ -53,7 +53,8 @@ function newTerms(service: ServiceName, plan: EditPlan, hp: boolean, mine: reado
   for (const queue of QUEUES) {
     const there = (list: EditPlan['before']): Set<string> =>
       new Set(list.filter((r) => r.queue === queue).map((r) => r.name))
-    const [before, after] = [there(plan.before), there(plan.expected)]
+    const before = there(plan.before)
+    const after = there(plan.expected)
     for (const name of names) {
       const place = { service, host: plan.server, queue, name }
       const start = taken.findLast(
@@ -83,12 +84,12 @@ function timersOf(terms: readonly NewTerms[], hp: boolean): ExpiryTimer[] {
   })
 }
 
-/** Timers of rules that go or get another one, unless a rule of the other queue still ends by them. */
+/** Timers of rules that are removed or get another timer, unless a rule of the other queue still depends on them. */
 function endTimersOf(terms: readonly NewTerms[], rules: OperatorRules): string[] {
   const units = new Set<string>()
   for (const { place } of terms) {
     const { unit, stop } = rules.find(place)?.timer ?? {}
-    // What this console stops has no timer on the server.
+    // Rules that this console stops have no timer on the server.
     if (unit === undefined || stop !== undefined) continue
     const isLeft = rules
       .underTimer(place.service, place.host, unit)
@@ -125,10 +126,10 @@ function changeOf(
   }
 }
 
-/** Whether a server gets anything at all. */
+/** True if anything is sent to a server. */
 export const isWork = (c: ServerChange): boolean => c.plan.commands.length + c.timers.length + c.endTimers.length > 0
 
-/** Plans what is staged on servers as they were found. */
+/** Plans the staged changes on the servers' state. */
 export function planStaged(
   service: ServiceName,
   staged: readonly StagedChange[],
@@ -140,8 +141,8 @@ export function planStaged(
   const commands = changes.map((c) => [
     c.plan.server,
     commandsOf(SERVICES[service], c),
-    // Where a server can keep no timer, nothing in its commands tells how long a rule stands.
-    ...(isWork(c) ? [standingHash(c.found), c.version, c.keeps === 'none' ? c.timers : []] : []),
+    // If a server has no timers, its commands do not contain the expiry of a rule.
+    ...(isWork(c) ? [planBaseHash(c.found), c.version, c.keeps === 'none' ? c.timers : []] : []),
   ])
   const planId = createHash('sha256')
     .update(JSON.stringify([service, commands]))
@@ -152,7 +153,7 @@ export function planStaged(
 
 type SettledChange = Pick<PlannedChange, 'terms' | 'timers' | 'keeps'> & { readonly plan: Pick<EditPlan, 'server'> }
 
-/** Notes whose rules stand on a server and under which timers; where it is not known how it ended, the timers alone. */
+/** Stores the terms of the rules on a server; if the change is not done there, only of rules with a timer. */
 export function settleTerms(
   { changes }: { readonly changes: readonly SettledChange[] },
   { host, state }: NodeEnd,

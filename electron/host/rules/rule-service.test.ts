@@ -15,10 +15,10 @@ import { lost, printed } from '#tests/kits/electron/answers.ts'
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const terms = { expiresS: null, reason: 'ticket 7' }
 
-async function desk(setup: Setup = {}): Promise<{ c: Emulated; desk: RuleService }> {
+async function service(setup: Setup = {}): Promise<{ c: Emulated; service: RuleService }> {
   const c = emulatedCluster(twoJobs(), { controller: 'none', ...setup })
   await c.run(3)
-  return { c, desk: new RuleService(c.monitor, QUICK) }
+  return { c, service: new RuleService(c.monitor, QUICK) }
 }
 const stage = (d: RuleService, value: string, more: Partial<typeof terms> | { expiresS: number } = {}): string => {
   const staged = d.stage('ost_io', formOfValue(value), { ...terms, ...more })
@@ -37,7 +37,7 @@ const lists = (c: Emulated, host = 'oss01'): string[] =>
 
 describe('a change from draft to servers and back', () => {
   it('sends exactly the reviewed commands to every server, timers first, and reads them back', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     stage(d, 'reg start hog_cap jobid={1.hog.u1} rate=20', { expiresS: 600 })
     const shown = review(d)
     const before = c.sent.length
@@ -59,7 +59,7 @@ describe('a change from draft to servers and back', () => {
   })
 
   it('is gone at its expiry although the console does nothing more', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     stage(d, 'start hog_cap jobid={1.hog.u1} rate=20', { expiresS: 30 })
     await commit(d)
     c.source.emulator.sim.runUntil((c.source.emulator.seconds + 31) * 1e9)
@@ -67,7 +67,7 @@ describe('a change from draft to servers and back', () => {
   })
 
   it('limits the job, and undoing it gives the rules back as they were', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     for (const host of ['oss01', 'oss02']) {
       c.source.emulator.node(host)?.exec(`lctl set_param ${RULES}='start night_batch jobid={9.*} rate=77'`)
       c.source.emulator.node(host)?.exec(`lctl set_param ${RULES}='start wide jobid={1.*} rate=150'`)
@@ -92,7 +92,7 @@ describe('a change that is committed by hand', () => {
   it.each(['observe', 'advise'] as const)(
     'needs no controller to enforce: in %s it is sent, and none is started',
     async (mode) => {
-      const { c, desk: d } = await desk({ mode, controller: 'adaptbf' })
+      const { c, service: d } = await service({ mode, controller: 'adaptbf' })
       stage(d, 'start a jobid={1.hog.u1} rate=5')
       expect(review(d)?.refused).toBeNull()
       expect(await commit(d)).toMatchObject({ ok: true, value: { nodes: [{ state: 'done' }, { state: 'done' }] } })
@@ -108,7 +108,7 @@ describe('a change that is committed by hand', () => {
 
 describe('what is not sent', () => {
   it('anything before a commit, whatever was checked and staged', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     const before = c.sent.length
     checkDraft(d, 'ost_io', { text: 'start a jobid={1.hog.u1} rate=5' })
     stage(d, 'start a jobid={1.hog.u1} rate=5')
@@ -117,15 +117,15 @@ describe('what is not sent', () => {
   })
 
   it('anything for want of a controller: a change is sent in every mode', async () => {
-    const { desk: d } = await desk({ mode: 'observe' })
+    const { service: d } = await service({ mode: 'observe' })
     stage(d, 'start a jobid={1.hog.u1} rate=5')
     expect(review(d)?.refused).toBeNull()
     expect(await commit(d)).toMatchObject({ ok: true })
   })
 
   it('a change while the cluster is locked', async () => {
-    const { c } = await desk({ mode: 'observe' })
-    const locked = { code: 'LOCKED', what: 'small is locked', why: 'its safe mode asks for an unlock' }
+    const { c } = await service({ mode: 'observe' })
+    const locked = { code: 'LOCKED', what: 'small is locked', why: 'its safe mode requires an unlock' }
     const d = new RuleService(c.monitor, { ...QUICK, mayWrite: () => locked })
     stage(d, 'start a jobid={1.hog.u1} rate=5')
     expect(review(d)?.refused?.code).toBe('LOCKED')
@@ -134,7 +134,7 @@ describe('what is not sent', () => {
   })
 
   it('a change whose target was typed wrongly', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     stage(d, 'start a jobid={1.hog.u1} rate=5')
     expect(await d.commit('ost_io', review(d)?.planId ?? '', 'yes')).toMatchObject({
       ok: false,
@@ -145,7 +145,7 @@ describe('what is not sent', () => {
   })
 
   it('a change whose servers changed since the review', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     stage(d, 'change default rate=500')
     const old = review(d)
     c.source.emulator.node('oss02')?.exec(`lctl set_param ${RULES}='change default rate=500'`)
@@ -157,7 +157,7 @@ describe('what is not sent', () => {
   })
 
   it('a rule that a server would refuse, or that belongs to a controller', async () => {
-    const { desk: d } = await desk()
+    const { service: d } = await service()
     for (const value of [
       'start a jobid={x} rate=0',
       'start a uid={5} rate=1',
@@ -189,7 +189,7 @@ describe('a server that fails midway', () => {
     })
 
   it('is brought back to what it was, and the servers after it get nothing', async () => {
-    const { c, desk: d } = await desk({ around: failing('oss01', /start two /, 'refuse') })
+    const { c, service: d } = await service({ around: failing('oss01', /start two /, 'refuse') })
     stage(d, 'start one jobid={1.*} rate=9')
     stage(d, 'start two jobid={2.*} rate=9')
     const done = await commit(d)
@@ -208,7 +208,7 @@ describe('a server that fails midway', () => {
   })
 
   it('gets no rule when its timer is refused', async () => {
-    const { c, desk: d } = await desk({ around: failing('oss01', /^systemd-run/, 'refuse') })
+    const { c, service: d } = await service({ around: failing('oss01', /^systemd-run/, 'refuse') })
     stage(d, 'start one jobid={1.*} rate=9', { expiresS: 300 })
     await commit(d)
     expect(c.writes().filter((w) => /start one/.test(w.command))).toEqual([])
@@ -224,7 +224,7 @@ describe('a server that fails midway', () => {
         return node.exec(command)
       },
     })
-    const { desk: d } = await desk({ around })
+    const { service: d } = await service({ around })
     stage(d, 'start one jobid={1.*} rate=9')
     expect(await commit(d)).toMatchObject({
       ok: true,
@@ -239,7 +239,7 @@ describe('a server that fails midway', () => {
 
   it('keeps what cannot be put on record from being sent', async () => {
     let isFull = false
-    const { c, desk: d } = await desk({
+    const { c, service: d } = await service({
       onAudit: () => {
         if (isFull) throw new Error('disk full')
       },
@@ -253,7 +253,7 @@ describe('a server that fails midway', () => {
 
 describe('the check of a draft', () => {
   it('gives the form for a text and the text for a form', async () => {
-    const { desk: d } = await desk()
+    const { service: d } = await service()
     const text = 'hp start cap jobid={1.*}&jobid={*.u1} rate=40 rank=default realtime=1'
     const read = checkDraft(d, 'ost_io', { text })
     expect(read.faults).toEqual([])
@@ -270,7 +270,7 @@ describe('the check of a draft', () => {
   })
 
   it('places a fault under what is wrong', async () => {
-    const { desk: d } = await desk()
+    const { service: d } = await service()
     const text = 'start cap jobid={1.*} rate=0'
     const [fault] = checkDraft(d, 'ost_io', { text }).faults
     expect(text.slice(fault?.at, (fault?.at ?? 0) + (fault?.length ?? 0))).toBe('0')
@@ -278,7 +278,7 @@ describe('the check of a draft', () => {
   })
 
   it('takes the syntax of 2013 and says what became of it', async () => {
-    const { desk: d } = await desk()
+    const { service: d } = await service()
     const read = checkDraft(d, 'ost_io', { text: 'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start old {1.*} 100"' })
     expect(read.text).toBe('start old jobid={1.*} rate=100')
     expect(read.notes.length).toBeGreaterThan(0)
@@ -286,7 +286,7 @@ describe('the check of a draft', () => {
   })
 
   it('says what the rate comes to and which live jobs would bind', async () => {
-    const { desk: d } = await desk()
+    const { service: d } = await service()
     const read = checkDraft(d, 'ost_io', { text: 'reg start cap jobid={1.hog.u1} rate=20' })
     expect(read.trial).toMatchObject({ jobCount: 1, mayCount: 0, servers: 2, targets: 2 })
     expect(read.trial?.jobs[0]).toMatchObject({ jobId: '1.hog.u1', how: 'yes', before: 'default' })
@@ -302,7 +302,7 @@ describe('the rules view', () => {
     rulesFrame(d, { at: null, service: 'ost_io', node: '', queue: 'reg', offset: 0, limit: 100 }, 1).rows
 
   it('marks what is staged where it will stand', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     for (const host of ['oss01', 'oss02']) {
       for (const rule of ['low jobid={7.*} rate=5', 'high jobid={8.*} rate=6']) {
         c.source.emulator.node(host)?.exec(`lctl set_param ${RULES}='start ${rule}'`)
@@ -322,7 +322,7 @@ describe('the rules view', () => {
   })
 
   it('names the servers that lack a rule', async () => {
-    const { c, desk: d } = await desk()
+    const { c, service: d } = await service()
     c.source.emulator.node('oss01')?.exec(`lctl set_param ${RULES}='start lone jobid={7.*} rate=5'`)
     await c.run(4)
     const lone = rows(d).find((r) => r.name === 'lone')
@@ -350,7 +350,8 @@ describe('metadata', () => {
       value: { nodes: [{ host: 'mds01', state: 'done' }] },
     })
     await c.run(14)
-    // create, close, setattr, mkdir in turn: three of four RPCs are the rule's, and job_stats counts five operations for them.
+    // create, close, setattr, mkdir in turn: three of four RPCs match the rule, and job_stats counts five operations
+    // for them.
     const after = rateOf(c.monitor, 'mdt', tar)
     expect(after).toBeGreaterThan(40)
     expect(after).toBeLessThan(55)

@@ -17,9 +17,9 @@ import { ChangeRecord, CUT_SHORT } from './change-record.ts'
 import { Commit } from './commit.ts'
 import { diagnoseDraft } from './diagnosis.ts'
 import { editOfCommand, formOfEdit, valueOfForm } from './draft.ts'
-import { KeptPlans } from './kept-plans.ts'
+import { ShownPlans } from './shown-plans.ts'
 import { OperatorRules } from './operator-rules.ts'
-import { Paced } from './paced.ts'
+import { ThrottledCache } from './throttled-cache.ts'
 import { endOfChange, pastChange, whyOf, type PastChange } from './past-change.ts'
 import { PendingUndos } from './pending-undo.ts'
 import { PolicyChanges } from './policy-changes.ts'
@@ -31,16 +31,18 @@ import { STAGED_MAX, StagedChanges, type ChangeTerms, type StagedChange } from '
 import { undoEdits } from './undo.ts'
 import { Upkeep } from './upkeep.ts'
 
-/** Longest time that a rule may stand without a second confirmation, s. */
+/** Longest lifetime of a rule without a second confirmation, s. */
 const LONG_S = 86_400
 
 /** Options of one commit. */
 export interface CommitOptions {
-  /** Seconds that the first server is watched; that of the service where it is not given. */
+  /** Seconds that the first server is watched; the service's value by default. */
   readonly canaryS?: number | undefined
-  /** The lock of commits, where the caller holds it and gives it back. */
+  /** Commit lock, if the caller already holds it; the caller releases it. */
   readonly lock?: CommitLock | undefined
-  /** Puts the change on record before it is sent, beside the record of the service. @throws when that is not possible. */
+  /**
+   * Records the change before it is sent, in addition to the record of the service. @throws if that is not possible.
+   */
   readonly begin?: ((past: PastChange) => void) | undefined
 }
 
@@ -62,17 +64,17 @@ export class RuleService {
   readonly #record: ChangeRecord | undefined
   readonly #upkeep: Upkeep
   /** Plans that were shown. */
-  readonly #kept = new KeptPlans()
-  readonly #plans: Readonly<Record<ServiceName, Paced<RulePlan>>> = {
-    ost_io: new Paced(100),
-    mdt: new Paced(100),
-    mdt_readpage: new Paced(100),
+  readonly #kept = new ShownPlans()
+  readonly #plans: Readonly<Record<ServiceName, ThrottledCache<RulePlan>>> = {
+    ost_io: new ThrottledCache(100),
+    mdt: new ThrottledCache(100),
+    mdt_readpage: new ThrottledCache(100),
   }
   /** Version of the staged changes at the latest review, by service. */
   readonly #reviewed = new Map<ServiceName, string>()
   /** Version of the staged changes at the end of the latest commit. */
   #endVersion = ''
-  /** Commits so far: after one, plans are made anew. */
+  /** Commits so far: plans are made again after each. */
   #sent = 0
 
   constructor(monitor: ClusterMonitor, options: RuleServiceOptions = {}) {
@@ -88,7 +90,7 @@ export class RuleService {
     monitor.onChange(() => this.#upkeep.look())
   }
 
-  /** What is being sent is cancelled and waited for. Rules that only this console would stop are stopped; others have their timers. */
+  /** Cancels a commit and waits for it. Stops rules that only this console would stop; others have their timers. */
   async close(): Promise<void> {
     this.cancel()
     await this.#sending.commit?.over
@@ -140,17 +142,17 @@ export class RuleService {
     return commit?.service === service ? commit.progress : null
   }
 
-  /** Cancels what is being sent: the first server is brought back while it is watched, the rest get nothing. */
+  /** Cancels a commit: the first server is rolled back while it is watched, the rest get nothing. */
   cancel(): void {
     if (this.isCommitting) this.#sending.commit?.cancel()
   }
 
-  /** Servers of a service as they stand at the newest sample. */
+  /** Servers of a service at the newest sample. */
   servers(service: ServiceName): ServerRules[] {
     return this.#sending.servers(service)
   }
 
-  /** That a server of the cluster does not answer; undefined where it does, or is no server of it. */
+  /** Reason why a server of the cluster does not answer; undefined if it does, or does not belong to the cluster. */
   silentText(host: string): string | undefined {
     return silentText(this.monitor, host)
   }
@@ -160,13 +162,13 @@ export class RuleService {
     return this.#sending.guard()
   }
 
-  /** Version of the staged changes of a service: a text that differs when they do. */
+  /** Version of the staged changes of a service: a text that changes with them. */
   #versionOf(service: ServiceName): string {
     const rules = this.staged.of(service).map((s) => `${s.id}/${s.tries}`)
     return [...rules, this.policies.idOf(service) ?? ''].join(' ').trim()
   }
 
-  /** The staged changes of a service as they would be sent now, or were a moment ago; a commit plans anew. */
+  /** Plan of the staged changes of a service, possibly cached for a moment; a commit plans again. */
   plan(service: ServiceName): RulePlan {
     return this.#plans[service].get(`${this.staged.version} ${this.#sent}`, () => {
       const facts = (host: string): ServerFacts => this.#sending.facts(host)
@@ -176,25 +178,25 @@ export class RuleService {
     })
   }
 
-  /** A plan is reviewed. @returns  what is different since it was shown; empty while it is the plan */
+  /** Reviews a plan. @returns  differences since it was shown; empty while it is the plan */
   since(service: ServiceName, planId: string): string[] {
     const policy = this.policies.plan(service)
     const now = this.plan(service)
     if ((policy ?? now).planId === planId) this.#reviewed.set(service, this.#versionOf(service))
-    // A policy that changed since is refused when it is committed.
+    // A changed policy is refused at commit.
     if (policy) return []
     return now.planId === planId
       ? []
       : (this.#kept.since(planId, now, (host) => this.silentText(host)) ?? [
-          'the plan that was shown is not known any more',
+          'the plan that was shown is no longer known',
         ])
   }
 
   /** Stages a change. Failures: DRAFT_FAULTY (the draft has a fault), TOO_MANY. */
   stage(service: ServiceName, form: RuleForm, terms: ChangeTerms, replaces?: string): Result<string> {
     if (this.policies.has(service)) {
-      const next = 'Commit it first, or take it back.'
-      return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a change of policy is staged', next))
+      const next = 'Commit or revert it first.'
+      return fail(failure('OTHERS_STAGED', 'The rule was not staged', 'a policy change is staged', next))
     }
     const { command, faults } = diagnoseDraft(
       this.servers(service),
@@ -207,11 +209,11 @@ export class RuleService {
       return fail(failure('DRAFT_FAULTY', what, why, 'Correct it and stage it again.'))
     }
     const edit = editOfCommand(command, LUSTRE_DEFAULTS.rate)
-    // A timer comes with a start; a change leaves the one that is there.
+    // Only a start has a timer; a change keeps the existing one.
     return this.#put(service, edit, edit.verb === 'start' ? terms : { ...terms, expiresS: null }, { replaces })
   }
 
-  /** Staged changes that a draft stands beside: not the one that it replaces. */
+  /** Staged changes besides a draft, without the one that it replaces. */
   othersThan(service: ServiceName, form: RuleForm, replaces?: string): readonly StagedChange[] {
     return this.staged
       .of(service)
@@ -240,20 +242,23 @@ export class RuleService {
     this.monitor.changed()
   }
 
-  /** Stages again what was taken back or replaced, as it was. Failures: OTHERS_STAGED, NOT_STAGED_ANY_MORE. */
+  /** Stages reverted or replaced changes again, unchanged. Failures: OTHERS_STAGED, NOT_STAGED_ANY_MORE. */
   restore(service: ServiceName, ids: readonly string[], replaces?: string): Result<void> {
     const what = 'The change was not staged again'
     if (this.policies.has(service))
-      return fail(failure('OTHERS_STAGED', what, 'a change of policy is staged', 'Commit it first, or take it back.'))
+      return fail(failure('OTHERS_STAGED', what, 'a policy change is staged', 'Commit or revert it first.'))
     if (!this.staged.restore(service, ids, replaces)) {
-      const why = 'it is staged, was sent, or is not remembered any more'
-      return fail(failure('NOT_STAGED_ANY_MORE', what, why, 'Stage it anew.'))
+      const why = 'it is staged, was sent, or is no longer known'
+      return fail(failure('NOT_STAGED_ANY_MORE', what, why, 'Stage it again.'))
     }
     this.monitor.changed()
     return ok(undefined)
   }
 
-  /** What the operator types to commit: the one rule that is staged, else the cluster; a rule of days asks for its time, too. */
+  /**
+   * Text that the operator types to commit: the one rule that is staged, else the cluster; for a rule of days also its
+   * lifetime.
+   */
   typedTarget(service: ServiceName): string {
     const staged = this.staged.of(service)
     const names = new Set(staged.map((s) => s.edit.name))
@@ -263,7 +268,7 @@ export class RuleService {
     return longest > LONG_S ? `${target} for ${Math.ceil(longest / 3600)} h` : target
   }
 
-  /** Why a plan cannot be committed now; undefined when it can. */
+  /** Reason why a plan cannot be committed now; undefined if it can. */
   refusal(service: ServiceName, plan: RulePlan): Failure | undefined {
     return planRefusal(this.monitor, service, plan, this.guard() ?? this.#sending.busy())
   }
@@ -277,10 +282,10 @@ export class RuleService {
     const refused = policy ? policies.refusal(service, policy) : this.refusal(service, this.plan(service))
     if (refused) return fail(refused)
     if (typed !== this.typedTarget(service)) {
-      const why = 'what was typed is not the target'
+      const why = 'the typed text does not match'
       return fail(failure('NOT_TYPED', 'The change was not sent', why, 'Type the target as shown.'))
     }
-    // Another console, or a command, may be at work on the same cluster.
+    // Another console, or a command, may be writing to the same cluster.
     const locked = lock ? ok(lock) : lockCommits(this.options.store, monitor.source.cluster)
     if (!locked.ok) return locked
     const commit = new Commit(service, planId, () => monitor.changed())
@@ -302,7 +307,7 @@ export class RuleService {
         code: 'NOT_ON_RECORD',
         what: 'The change was not sent everywhere',
         why,
-        next: 'Free space for the history; look at the rules before trying again.',
+        next: 'Free space for the history; check the rules before trying again.',
       })
     } finally {
       if (!lock) locked.value.release()
@@ -313,7 +318,7 @@ export class RuleService {
     }
   }
 
-  /** Plans once more on servers that are read right before, and sends what is still as it was reviewed. */
+  /** Plans again on freshly read servers, and sends the changes that are still as reviewed. */
   async #send(
     commit: Commit,
     { canaryS, begin }: { readonly canaryS: number; readonly begin: (past: PastChange) => void },
@@ -325,9 +330,9 @@ export class RuleService {
     if (plan.planId !== planId) {
       const silent = (host: string): string | undefined => silentText(monitor, host)
       const differs = this.#kept.since(planId, plan, silent) ?? [
-        'the servers, or what is staged, changed since the review',
+        'the servers, or the staged changes, changed since the review',
       ]
-      const next = 'Look at the review again; it shows the new commands.'
+      const next = 'Review again: the commands have changed.'
       return fail(failure('PLAN_CHANGED', 'The change was not sent', differs.join('; '), next))
     }
     const late = planRefusal(monitor, service, plan, this.guard())
@@ -337,7 +342,7 @@ export class RuleService {
     const atMs = monitor.nowMs()
     const changeId = randomBytes(4).toString('hex')
     const why = whyOf(plan)
-    // Why is on record, too, before anything is sent.
+    // The reason is recorded before anything is sent, too.
     const text = `change ${changeId}, plan ${planId}: ${why.title}; reason: ${why.reason}`
     monitor.audit.write(atMs, monitor.source.cluster, 'mode', text)
     begin(
@@ -369,7 +374,7 @@ export class RuleService {
     return ok({ changeId, nodes })
   }
 
-  /** What undoes on a server that does not answer waits for it. */
+  /** Queues an undo for a server that does not answer. */
   #wait({ staged }: RulePlan, host: string, changeId: string): void {
     const edits = staged.filter((s) => s.hosts?.includes(host) ?? true)
     const [first] = edits
@@ -378,7 +383,7 @@ export class RuleService {
     this.pending.put({ service, host, changeId, undoes, edits, why: 'the server does not answer' })
   }
 
-  /** What is through leaves the staged changes; what was staged meanwhile stays. */
+  /** Removes completed changes from the staged ones; changes staged meanwhile stay. */
   #end(service: ServiceName, { staged }: RulePlan, isWaiting: boolean): void {
     for (const { id, undoes } of staged) {
       this.staged.remove(service, id)
@@ -388,7 +393,7 @@ export class RuleService {
     }
   }
 
-  /** A server of a commit turned out to be done after all: what is done everywhere is staged no longer. */
+  /** A server of a commit was found to be done after all: changes done everywhere are no longer staged. */
   #doneLate({ service, stagedIds }: PastChange, host: string): void {
     const ids = new Set(stagedIds)
     this.staged.sent(ids, [host])
@@ -398,19 +403,20 @@ export class RuleService {
     }
   }
 
-  /** Stages what brings the rules of a change back. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
+  /** Stages the undo of a change. Failures: NO_SUCH_CHANGE, NOTHING_DONE, NOTHING_LEFT, TOO_MANY. */
   undo(changeId: string): Result<undefined> {
     const past = this.#log.find(changeId)
     if (past?.policy) return this.policies.undo(past, past.policy)
     const edits = past ? undoEdits(past.done, this.monitor.nowMs()) : []
     const refuse = (code: string, why: string): Result<undefined> =>
       fail(failure(code, 'The change cannot be undone', why, 'Edit the rules themselves.'))
-    if (!past) return refuse('NO_SUCH_CHANGE', 'it is not among those remembered')
+    if (!past) return refuse('NO_SUCH_CHANGE', 'it is no longer in the undo list')
     if (past.done.size === 0) return refuse('NOTHING_DONE', 'it was not done on any server')
-    if (edits.length === 0) return refuse('NOTHING_LEFT', 'it wrote no rule that would still stand')
+    if (edits.length === 0) return refuse('NOTHING_LEFT', 'none of its rules would still exist')
     const { service, title } = past
     if (this.staged.of(service).length + edits.length > STAGED_MAX) return fail(tooMany('The change cannot be undone'))
-    // What was staged for it before is staged anew; what it left over for servers that are not done must not follow its undoing.
+    // An undo already staged is replaced; remains of the change for servers that are not done must not be sent after
+    // its undo.
     for (const s of this.staged.of(service)) {
       if (s.undoes === changeId || past.stagedIds.includes(s.id)) this.staged.remove(service, s.id)
     }

@@ -7,17 +7,48 @@ import type { CommitParts } from '../../enforce/change.ts'
 import type { CommitLock } from '../../enforce/commit-lock.ts'
 import type { EnforcementStore } from '../../enforce/store.ts'
 import { WritePermit } from '../../enforce/store-stops.ts'
+import { SERVICES } from '../../base/service.ts'
+import { readServer, readVersion } from '../../enforce/read-server.ts'
 import type { Commit } from './commit.ts'
 import { SampleGuard } from './guard-watch.ts'
 import type { OperatorRules } from './operator-rules.ts'
-import { readNow, type ServersNow } from './read-now.ts'
 import { failure } from './refusal.ts'
 import type { PlannedChange, ServerFacts } from './rule-plan.ts'
 import { presentServers } from './servers.ts'
+import type { PolicyRead } from './policy-plans.ts'
+
+// Servers read right before anything is sent, not as of the last sample.
+
+interface ServersNow {
+  /** Servers that answered. */
+  readonly now: readonly PolicyRead[]
+  readonly factsOf: (host: string) => ServerFacts
+}
+
+/** @param servers  as of the newest sample. */
+async function readNow(
+  monitor: ClusterMonitor,
+  service: ServiceName,
+  servers: readonly ServerRules[],
+  answerMs?: number,
+  rulesAre?: Parameters<typeof readServer>[4],
+): Promise<ServersNow> {
+  const facts = new Map<string, ServerFacts>()
+  const read = await Promise.all(
+    servers.map(async (s) => {
+      const node = monitor.node(s.server)
+      if (!node) return undefined
+      facts.set(s.server, { version: await readVersion(node, answerMs), keeps: node.timers ?? 'systemd' })
+      return readServer(node, SERVICES[service], s, answerMs, rulesAre)
+    }),
+  )
+  const factsOf = (host: string): ServerFacts => facts.get(host) ?? { version: undefined, keeps: 'none' }
+  return { now: read.filter((s) => s !== undefined), factsOf }
+}
 
 /** Options of RuleService; the defaults are those of operation. */
 export interface RuleServiceOptions {
-  /** Why nothing may be written now: a cluster that is locked, or read-only. */
+  /** Reason why nothing may be written now: a cluster that is locked, or read-only. */
   readonly mayWrite?: (() => Failure | undefined) | undefined
   /** Seconds that the first server of a commit is watched; 0: not at all. @default 10 */
   readonly canaryS?: number | undefined
@@ -33,7 +64,7 @@ export class Sending {
   readonly #permit: WritePermit
   /** The commit that is sent now, or was sent last. */
   #commit: Commit | undefined
-  /** While a commit is sent. */
+  /** Held while a commit is sent. */
   #lock: CommitLock | undefined
   #upkeep: Promise<void> | undefined
 
@@ -53,7 +84,7 @@ export class Sending {
     return this.#commit !== undefined && !this.#commit.isOver
   }
 
-  /** Work between commits is sending. */
+  /** True while upkeep between commits is sending. */
   get isKeepingUp(): boolean {
     return this.#upkeep !== undefined
   }
@@ -64,18 +95,18 @@ export class Sending {
     this.#lock = lock
   }
 
-  /** The commit is through. @param ends  of its servers; none where it was refused */
+  /** Ends the commit. @param ends  of its servers; empty if it was refused */
   end(ends: readonly NodeEnd[]): void {
     this.#lock = undefined
     this.#commit?.end(ends)
   }
 
-  /** Forgets a stop from before what an operator asks for now. */
+  /** Clears an earlier stop for a new request of the operator. */
   renew(): void {
     if (!this.isCommitting) this.#permit.renew()
   }
 
-  /** Sends beside no commit. */
+  /** Sends outside a commit. */
   keepUp(send: () => Promise<void>): void {
     this.#upkeep = send().finally(() => {
       this.#upkeep = undefined
@@ -93,29 +124,29 @@ export class Sending {
     return this.options.mayWrite?.()
   }
 
-  /** Why nothing more of what was committed may be sent: everything was stopped after it. */
+  /** Reason why the rest of a commit may not be sent: everything was stopped after it. */
   stopped(): Failure | undefined {
     return this.#permit.refusal()
   }
 
-  /** Another change that is being sent. */
+  /** Another change being sent. */
   busy(): Failure | undefined {
     if (!this.isCommitting && !this.isKeepingUp) return undefined
-    return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait for its end.')
+    return failure('BUSY', 'The change cannot be sent', 'another one is being sent', 'Wait until it ends.')
   }
 
-  /** Servers of a service as they stand at the newest sample. */
+  /** Servers of a service at the newest sample. */
   servers(service: ServiceName): ServerRules[] {
     return presentServers(this.monitor, service, this.rules)
   }
 
-  /** What the newest reading tells of a server. */
+  /** Facts about a server from the newest reading. */
   facts(host: string): ServerFacts {
     const { monitor } = this
     return { version: monitor.reading(host)?.version, keeps: monitor.node(host)?.timers ?? 'systemd' }
   }
 
-  /** The servers of a service as they are read right now; those that do not answer are not among them. */
+  /** Servers of a service, read now; those that do not answer are missing. */
   readNow(service: ServiceName, rulesAre?: Parameters<typeof readNow>[4]): Promise<ServersNow> {
     return readNow(this.monitor, service, this.servers(service), this.options.sending?.answerMs, rulesAre)
   }
@@ -134,7 +165,7 @@ export class Sending {
     }
   }
 
-  /** The same for a commit, which is watched and can be cancelled. */
+  /** Same for a commit, which is watched and can be cancelled. */
   commitParts(commit: Commit, canaryS: number, changes: readonly PlannedChange[] = []): CommitParts {
     return {
       ...this.parts(canaryS),

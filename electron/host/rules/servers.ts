@@ -1,4 +1,4 @@
-/** The servers of a service as the planner takes them, and the jobs that run on them, at the newest sample. */
+/** Servers of a service for the planner, and the jobs that use them, at the newest sample. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { ended, type Steps } from '#core/base/steps.ts'
 import { opcodesOf, type LiveJob } from '#core/control/live-job.ts'
@@ -13,7 +13,7 @@ import { placeOf } from '../../base/service.ts'
 import { rateSamples } from '../position.ts'
 import type { OperatorRules } from './operator-rules.ts'
 
-/** Rules of each server (or service, `placeOf`) as last read from their text, by cluster. */
+/** Parsed rules of each server (or service, `placeOf`) at the last reading, by cluster. */
 type Parsed = ReturnType<typeof parseNrsTbfRule> & { readonly text: RuleText }
 const parsed = new WeakMap<ClusterMonitor, Map<string, Parsed>>()
 
@@ -25,26 +25,29 @@ function parsedIn(monitor: ClusterMonitor, host: string, text: RuleText): Parsed
   return known
 }
 
-/** A rate older than this says nothing of now, s. */
+/** A rate older than this is not current, s. */
 const KNOWN_BACK_S = 60
 
-/** The rules of a server in a text that is kept; several views ask for the same one. */
+/** Rules of a server from a kept text; several views request the same one. */
 export const rulesIn = (monitor: ClusterMonitor, host: string, text: RuleText): readonly RuleLine[] =>
   parsedIn(monitor, host, text).rules
 
-/** A line of a rule list that is shown, cut; the whole answer stands beside the list. */
+/** Longest shown line of a rule list; the full answer is shown beside the list. */
 const LINE_MAX = 200
-/** Lines of a server's list that are no rules: the first of them, and what was read; undefined where all were read. */
+/**
+ * Lines of a server's list that are not rules: the first of them, and the number of parsed rules; undefined if all were
+ * parsed.
+ */
 export function unreadIn(monitor: ClusterMonitor, host: string, text: RuleText) {
   const { skipped, rules } = parsedIn(monitor, host, text)
   const [first] = skipped
   if (!first) return undefined
   const words = (text.text.split('\n')[first.line - 1] ?? '').slice(0, LINE_MAX)
-  // A rule stands there once for each CPT.
+  // A rule is listed once per CPT.
   return { line: first.line, text: words, lines: skipped.length, rules: new Set(rules.map((r) => r.name)).size }
 }
 
-/** Servers that answered, with their rules as they stand after what the controller wrote last. */
+/** Servers that answered, with their rules after the controller's last write. */
 export function presentServers(monitor: ClusterMonitor, service: ServiceName, rules: OperatorRules): ServerRules[] {
   return monitor.serversOf(service).flatMap((host) => {
     const reading = monitor.missing.has(host) ? undefined : monitor.serviceReading(host, service)
@@ -59,8 +62,8 @@ export function presentServers(monitor: ClusterMonitor, service: ServiceName, ru
 }
 
 /**
- * What a job does on a service per second, over the last second: RPCs on OSTs. On MDTs job_stats counts operations, of which
- * one RPC may be several (a create is an open and a mknod).
+ * Rate of a job on a service, over the last second: RPCs on OSTs. On MDTs job_stats counts operations, of which one RPC
+ * may be several (a create is an open and a mknod).
  */
 export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: string): number {
   const column = jobColumn(service === 'ost_io' ? 'rpcs' : 'mdops')
@@ -68,7 +71,7 @@ export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: str
   const n = rateSamples(monitor)
   const now = jobs.mean(jobId, column, monitor.sample, n)
   if (!Number.isNaN(now)) return now
-  // While a server that it uses is late or silent, what is known of it last stands.
+  // While a server that it uses is late or silent, its last known rate applies.
   const far = monitor.sample - Math.ceil((KNOWN_BACK_S * NS_PER_S) / monitor.source.periodNs)
   for (let s = monitor.sample - 1; s >= Math.max(jobs.oldest, far, 1); s--) {
     const v = jobs.value(jobId, column, s)
@@ -77,7 +80,10 @@ export function rateOf(monitor: ClusterMonitor, service: ServiceName, jobId: str
   return 0
 }
 
-/** That a server does not answer, and how old its last reading is; undefined for one that does, or is no server of the cluster. */
+/**
+ * Text about a server that does not answer, with the age of its last reading; undefined for one that does, or is not
+ * part of the cluster.
+ */
 export function silentText(monitor: ClusterMonitor, host: string): string | undefined {
   if (!monitor.node(host) || (!monitor.missing.has(host) && monitor.reading(host))) return undefined
   const ageMs = monitor.ageMs(host)
@@ -85,7 +91,7 @@ export function silentText(monitor: ClusterMonitor, host: string): string | unde
   return `${host} does not answer: ${since}`
 }
 
-/** Where a job sends to, as long as it was seen on no other target. */
+/** Targets of a job, valid until it is seen on another one. */
 interface Reached {
   readonly size: number
   readonly targets: readonly string[]
@@ -95,7 +101,7 @@ interface Places {
   readonly hostOf: ReadonlyMap<string, string>
   readonly of: WeakMap<Job, Reached>
 }
-/** By cluster and service, as long as servers have the targets that they had. */
+/** By cluster and service, valid while the servers' targets are unchanged. */
 const places = new WeakMap<ClusterMonitor, Map<ServiceName, Places>>()
 
 function placesOf(monitor: ClusterMonitor, service: ServiceName): Places {
@@ -115,7 +121,7 @@ function placesOf(monitor: ClusterMonitor, service: ServiceName): Places {
 function reachedBy(job: Job, { hostOf, of }: Places): Reached {
   const size = job.targets.size
   let known = of.get(job)
-  // Targets are added to a job and never taken from it.
+  // Targets are only added to a job, never removed.
   if (known?.size === size) return known
   const targets = [...job.targets].filter((t) => hostOf.has(t))
   known = { size, targets, servers: [...new Set(targets.map((t) => hostOf.get(t) as string))] }
@@ -123,14 +129,14 @@ function reachedBy(job: Job, { hostOf, of }: Places): Reached {
   return known
 }
 
-/** Jobs of one step. */
+/** Jobs per step. */
 const JOBS_AT_ONCE = 512
 
 /** Jobs with RPCs on a service in the last second. */
 export const liveJobs = (monitor: ClusterMonitor, service: ServiceName): LiveJob[] =>
   ended(liveJobsInSteps(monitor, service))
 
-/** The same in steps; jobs that come or go between two of them are there, or not. */
+/** Same in steps; jobs that start or end between steps may be included or not. */
 export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName): Steps<LiveJob[]> {
   const where = placesOf(monitor, service)
   const knowsOwners = monitor.jobIds.refusal === undefined
@@ -145,7 +151,7 @@ export function* liveJobsInSteps(monitor: ClusterMonitor, service: ServiceName):
     out.push({
       jobId: job.jobId,
       nodes: job.nodes,
-      // Operations of a second are those of both services; a job that does nothing else is known for certain.
+      // Operations of a second cover both services; a job with no others is certain.
       opcodes: opcodesOf(
         service,
         [...job.lastSecond.ops.keys()].filter((op) => isOpOf(service, op)),
@@ -173,6 +179,6 @@ const DATA_OPS = new Set([
 ])
 const METADATA_OPS =
   /^(?:open|close|mknod|link|unlink|mkdir|rmdir|rename|getxattr|setxattr|readpage|readdir|.*_rename|parallel_.*|migrate|fallocate)$/
-/** Whether job_stats of the service counts the operation; some, such as getattr, are counted by both. */
+/** True if job_stats of the service counts the operation; some, such as getattr, are counted by both. */
 const isOpOf = (service: ServiceName, op: string): boolean =>
   service === 'ost_io' ? !METADATA_OPS.test(op) : !DATA_OPS.has(op)

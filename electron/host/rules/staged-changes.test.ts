@@ -8,7 +8,7 @@ const code = (r: ReturnType<RuleService['restore']>): string => (r.ok ? 'ok' : r
 
 describe('what was taken back', () => {
   it('is staged again where it was, as it was, under its own id', async () => {
-    const { desk: d } = await ruleService()
+    const { service: d } = await ruleService()
     for (const text of ['start a jobid={1.*} rate=5', 'start b jobid={2.*} rate=6', 'start c jobid={3.*} rate=7'])
       stage(d, text)
     const before = d.staged.of('ost_io')
@@ -30,7 +30,7 @@ describe('what was taken back', () => {
   })
 
   it('or replaced takes the place of what replaced it, to and fro', async () => {
-    const { desk: d } = await ruleService()
+    const { service: d } = await ruleService()
     stage(d, 'start a jobid={1.*} rate=5')
     const [first = ''] = ids(d)
     stage(d, 'start a jobid={1.*} rate=9')
@@ -43,7 +43,7 @@ describe('what was taken back', () => {
   })
 
   it('is refused whole where one of it is staged, was sent, or is of another service', async () => {
-    const { desk: d } = await ruleService()
+    const { service: d } = await ruleService()
     stage(d, 'start a jobid={1.*} rate=5')
     const [first = ''] = ids(d)
     expect(code(d.restore('ost_io', [first]))).toBe('NOT_STAGED_ANY_MORE')

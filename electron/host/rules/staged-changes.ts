@@ -1,13 +1,13 @@
-/** Changes that were staged and not yet committed. They are in memory only: closing the console sends nothing. */
+/** Changes staged but not committed. They are in memory only: closing the console sends nothing. */
 import type { RuleForm, ServiceName } from '#core/api/rule-edits.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
 
-/** What an operator says beside the rule itself. */
+/** Terms that an operator sets besides the rule itself. */
 export interface ChangeTerms {
   /** Seconds after which a timer on the server stops a started rule; null = none. */
   readonly expiresS: number | null
   readonly reason: string
-  /** Accepts that this console stops the rule where a server keeps no timers. */
+  /** Accepts that this console stops the rule if a server has no timers. */
   readonly laptopBound?: boolean | undefined
 }
 
@@ -19,9 +19,9 @@ export interface StagedChange {
   readonly form: RuleForm
   readonly terms: ChangeTerms
   readonly stagedMs: number
-  /** Servers that it is meant for; undefined for all. */
+  /** Servers it applies to; undefined for all. */
   readonly hosts: readonly string[] | undefined
-  /** Committed change that it takes back. */
+  /** Committed change that it undoes. */
   readonly undoes: string | undefined
   /** Commits that tried to send it, and the servers on which it is done: a commit may end halfway. */
   readonly tries: number
@@ -30,22 +30,22 @@ export interface StagedChange {
 
 /** Most changes that may be staged for one service. */
 export const STAGED_MAX = 100
-/** Changes that were taken back or replaced, of which the newest can be put back. */
+/** Reverted or replaced changes kept; the newest can be restored. */
 const GONE_MAX = 200
 
 const hostsOf = (c: Pick<StagedChange, 'hosts'>): string => c.hosts?.join(' ') ?? ''
 
-/** Whether a change has still to be sent to a server. */
+/** True if a change still has to be sent to a server. */
 export const isFor = (c: StagedChange, host: string): boolean =>
   !c.doneOn.includes(host) && (c.hosts?.includes(host) ?? true)
 
 export class StagedChanges {
   #list: readonly StagedChange[] = []
   #version = 0
-  /** By id: with the place that it had. */
+  /** By id: with its former position. */
   readonly #gone = new Map<string, { readonly change: StagedChange; readonly at: number }>()
 
-  /** Grows with every change, so that plans can be kept until something is different. */
+  /** Incremented by every change, so that plans can be cached. */
   get version(): number {
     return this.#version
   }
@@ -59,8 +59,8 @@ export class StagedChanges {
   }
 
   /**
-   * Index of the change whose place another one takes: that with the id `replaces`, or one that says the same of the same rule
-   * with nothing about that rule behind it; -1 when it comes last.
+   * Index of the change that another one replaces: the one with the id `replaces`, or the last change of the same rule
+   * if it has the same verb, queue and servers and was not sent yet; -1 if it is appended.
    */
   #placeOf(change: StagedChange, replaces: string | undefined): number {
     if (replaces !== undefined) return this.#list.findIndex((c) => c.id === replaces && c.service === change.service)
@@ -74,7 +74,7 @@ export class StagedChanges {
     return isSame ? at : -1
   }
 
-  /** Adds a change, or gives it the place of one that it replaces; false when there is no room. */
+  /** Adds a change, or replaces one; false if the list is full. */
   put(change: StagedChange, replaces?: string): boolean {
     const at = this.#placeOf(change, replaces)
     if (at < 0 && this.of(change.service).length >= STAGED_MAX) return false
@@ -95,9 +95,9 @@ export class StagedChanges {
   }
 
   /**
-   * Puts changes that were taken back, or replaced by the change `replaces`, where they were, as they were.
+   * Restores reverted changes, or changes replaced by `replaces`, at their former positions.
    *
-   * @returns  false, and nothing is different, where one of them is not known any more or there is no room.
+   * @returns  false, without any change, if one of them is no longer known or the list is full.
    */
   restore(service: ServiceName, ids: readonly string[], replaces?: string): boolean {
     const back = ids.map((id) => this.#gone.get(id)).filter((g) => g?.change.service === service)
@@ -119,7 +119,7 @@ export class StagedChanges {
     return true
   }
 
-  /** @returns  brings back what is staged now, whatever was staged and replaced since. */
+  /** @returns  function that restores the present staged changes, whatever was staged since. */
   mark(): () => void {
     const list = this.#list
     return () => {
@@ -128,7 +128,7 @@ export class StagedChanges {
     }
   }
 
-  /** The operator takes one change back, or all of a service; they can be restored. */
+  /** Reverts one staged change, or all of a service; they can be restored. */
   takeBack(service: ServiceName, id: string | null): void {
     this.#list.forEach((c, at) => {
       if (c.service === service && (id === null || c.id === id)) this.#bury(c, at)
@@ -136,13 +136,13 @@ export class StagedChanges {
     this.remove(service, id)
   }
 
-  /** Lets go of one change, or of all of a service. */
+  /** Removes one change, or all of a service. */
   remove(service: ServiceName, id: string | null): void {
     this.#list = this.#list.filter((c) => c.service !== service || (id !== null && c.id !== id))
     this.#version++
   }
 
-  /** Notes that changes were sent, and where they are done. */
+  /** Marks changes as sent, and stores the servers where they are done. */
   sent(ids: ReadonlySet<string>, doneOn: readonly string[]): void {
     this.#list = this.#list.map((c) =>
       ids.has(c.id) ? { ...c, tries: c.tries + 1, doneOn: [...c.doneOn, ...doneOn] } : c,

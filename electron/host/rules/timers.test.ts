@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  byOthers,
+  asOtherUser,
   commit,
   ends,
   failing,
@@ -16,7 +16,7 @@ const STANDS = 'cap jobid={1.hog.u1} 20'
 
 describe('the timer of a rule', () => {
   it('is replaced when the rule is stopped and started again, also at the rate it has', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(10)
     await send(d, 'stop cap', [CAP, 60])
@@ -27,7 +27,7 @@ describe('the timer of a rule', () => {
   })
 
   it('is taken away when the rule is started again to stay', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     await send(d, 'stop cap', CAP)
@@ -37,7 +37,7 @@ describe('the timer of a rule', () => {
   })
 
   it('still ends the rule of the other queue when one is stopped', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     await send(d, 'reg stop cap')
@@ -47,7 +47,7 @@ describe('the timer of a rule', () => {
   })
 
   it('of each queue is its own', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [`reg ${CAP}`, 30], [`hp ${CAP}`, 60])
     await c.run(5)
     await send(d, 'stop cap')
@@ -55,7 +55,7 @@ describe('the timer of a rule', () => {
   })
 
   it('is not asked for by a change: the one that is there stays', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [CAP, 30])
     await c.run(5)
     stage(d, 'change cap rate=50', 600)
@@ -67,7 +67,7 @@ describe('the timer of a rule', () => {
   })
 
   it('stays with a rule that a roll-back brings back', async () => {
-    const { c, desk: d } = await ruleService({ around: failing('oss01', /start two/, 'refuse') })
+    const { c, service: d } = await ruleService({ around: failing('oss01', /start two/, 'refuse') })
     await send(d, [CAP, 30])
     await c.run(5)
     stage(d, 'stop cap')
@@ -79,7 +79,7 @@ describe('the timer of a rule', () => {
   })
 
   it('stays with a rule that a roll-back could not stop', async () => {
-    const { c, desk: d } = await ruleService({
+    const { c, service: d } = await ruleService({
       around: failing('oss01', /start two|^lctl set_param .*'stop one'$/, 'refuse'),
     })
     stage(d, 'start two jobid={2.*} rate=9', 30)
@@ -91,12 +91,12 @@ describe('the timer of a rule', () => {
   })
 
   it('is forgotten with its rule, so that a rule of others under that name is not ours', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, [`${CAP} realtime=1`, 30])
     const place = { service: 'ost_io', host: 'oss01', queue: 'reg', name: 'cap' } as const
     expect(d.rules.find(place)?.timer).toBeDefined()
     await c.run(140)
-    byOthers(c, 'oss01', CAP)
+    asOtherUser(c, 'oss01', CAP)
     await c.run(142)
     expect(d.rules.find(place)).toBeUndefined()
   })
@@ -105,9 +105,9 @@ describe('the timer of a rule', () => {
 describe('a commit that ended halfway', () => {
   it('is sent again to the servers that lack it, with timers of new names', async () => {
     let isSilent = true
-    const { c, desk: d } = await ruleService({ around: failing('oss02', /start cap/, 'silent', () => isSilent) })
+    const { c, service: d } = await ruleService({ around: failing('oss02', /start cap/, 'silent', () => isSilent) })
     stage(d, CAP, 60)
-    // What was lost on the way is not there, as the read-back says.
+    // The lost command did not take effect, as the read-back shows.
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 rolled back'])
     await c.run(5)
     isSilent = false

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { planEdits } from '#core/control/edit-plan.ts'
 import type { QueueChoice, RuleEdit } from '#core/control/rule-edit.ts'
-import { byOthers, commit, ends, ruleService, send, stage, standing } from '../../../tests/node/rule-service.ts'
+import { asOtherUser, commit, ends, ruleService, send, stage, standing } from '../../../tests/node/rule-service.ts'
 import { readServer, rulesText, serviceWith, write } from '../../../tests/rule-oracle.ts'
 import type { RuleService } from './rule-service.ts'
 import { wayBack } from './undo.ts'
@@ -15,10 +15,10 @@ const undo = async (d: RuleService): Promise<string[]> => {
 
 describe('undoing', () => {
   it('gives every server back its own, where they were not alike', async () => {
-    const { c, desk: d } = await ruleService()
-    byOthers(c, 'oss01', 'start x jobid={9.*} rate=5')
-    byOthers(c, 'oss02', 'start x jobid={9.*} rate=77')
-    byOthers(c, 'oss02', 'start lone jobid={8.*} rate=7')
+    const { c, service: d } = await ruleService()
+    asOtherUser(c, 'oss01', 'start x jobid={9.*} rate=5')
+    asOtherUser(c, 'oss02', 'start x jobid={9.*} rate=77')
+    asOtherUser(c, 'oss02', 'start lone jobid={8.*} rate=7')
     await c.run(4)
     const was = [standing(c), standing(c, 'oss02')]
     await send(d, 'change x rate=20', 'stop lone')
@@ -28,10 +28,11 @@ describe('undoing', () => {
   })
 
   it('of an undoing brings the change back', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, 'start a jobid={1.*} rate=5', 'reg start b jobid={2.*} rate=6', 'change default rate=900')
     await c.run(4)
-    const [reg, hp] = [standing(c), standing(c, 'oss01', 'hp')]
+    const reg = standing(c)
+    const hp = standing(c, 'oss01', 'hp')
     expect(await undo(d)).toEqual(['oss01 done', 'oss02 done'])
     await c.run(5)
     expect(standing(c)).toEqual(['default * 10000'])
@@ -40,7 +41,7 @@ describe('undoing', () => {
   })
 
   it('is done when it is committed, not when it is staged', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, 'start a jobid={1.*} rate=5')
     await c.run(4)
     const past = last(d)
@@ -54,7 +55,7 @@ describe('undoing', () => {
   })
 
   it('starts a rule for the time that it had left, and not once that is over', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     await send(d, ['start a jobid={1.*} rate=5', 100])
     await c.run(13)
     await send(d, 'stop a')
@@ -117,7 +118,7 @@ describe('the way back', () => {
 
 describe('staging', () => {
   it('takes edits of one rule in the order in which they were staged', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     const start = 'start a jobid={1.*} rate=5'
     for (const value of [start, 'stop a', start]) stage(d, value)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])

@@ -1,6 +1,6 @@
 /**
- * The edits that bring the rules of a committed change back to what they were, whatever else has changed since. Servers on
- * which the rules were not alike get edits of their own.
+ * Edits that revert the rules of a committed change, whatever else has changed since. Servers whose rules differed get
+ * separate edits.
  */
 import { isControllerRule, isHelperRule } from '#core/controllers/registry.ts'
 import type { RuleEdit } from '#core/control/rule-edit.ts'
@@ -8,7 +8,7 @@ import { DEFAULT_RULE, headOf, QUEUES } from '#core/control/server-rules.ts'
 import type { Queue } from '#core/lustre/nrs-policies.ts'
 import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 
-/** What a change did to one server. */
+/** Effect of a change on one server. */
 interface DoneOn {
   readonly before: readonly RuleLine[]
   readonly expected: readonly RuleLine[]
@@ -16,22 +16,22 @@ interface DoneOn {
   readonly realtime: ReadonlyMap<string, boolean>
 }
 
-/** What takes a change back on one server. */
-export interface WayBack {
+/** Undo of a change on one server. */
+export interface RuleUndo {
   readonly edits: readonly RuleEdit[]
-  /** When timers would have stopped rules that the change took away, Unix ms. */
+  /** Former expiry times of rules that the change removed, Unix ms. */
   readonly expiries: readonly { readonly queue: Queue; readonly name: string; readonly atMs: number }[]
 }
 
-/** An edit that undoes, for the servers that need it. */
+/** Edit of an undo, for the servers that need it. */
 export interface UndoEdit {
   readonly edit: RuleEdit
   readonly hosts: readonly string[]
-  /** Seconds that a rule had left; null for one without end. */
+  /** Seconds that a rule had left; null for a permanent one. */
   readonly expiresS: number | null
 }
 
-/** The least time for which a timer is worth making. */
+/** Shortest useful lifetime of a timer. */
 const LEAST_S = 30
 
 function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
@@ -44,9 +44,9 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
       .filter(isOnBoth)
       .map((r) => r.name)
       .join(' ')
-  // Places that are right already are not sent.
+  // Unchanged positions are not sent.
   const isMoved = order(before) !== order(after)
-  // From the end, so that the rule that another one stands before is there when it is named.
+  // From the end, so that the successor of a rule exists when it is named.
   for (const [at, was] of [...before.entries()].reverse()) {
     if (!done.touched.includes(was.name) || isHelperRule(was.name)) continue
     const is = after.find((r) => r.name === was.name)
@@ -69,7 +69,7 @@ function editsOf(done: DoneOn, queue: Queue): RuleEdit[] {
   return out
 }
 
-/** Edits of both queues; what is the same on both is one edit. */
+/** Edits of both queues; equal edits of both are merged. */
 export function wayBack(done: DoneOn): RuleEdit[] {
   const [reg = [], hp = []] = QUEUES.map((q) => editsOf(done, q))
   const key = (e: RuleEdit): string => JSON.stringify({ ...e, queue: '' })
@@ -81,8 +81,8 @@ export function wayBack(done: DoneOn): RuleEdit[] {
   ]
 }
 
-/** Seconds that a rule had left at `nowMs`; undefined when it would be gone by now. */
-function leftOf({ expiries }: WayBack, edit: RuleEdit, nowMs: number): number | null | undefined {
+/** Seconds that a rule would have left at `nowMs`; undefined if it would have expired. */
+function leftOf({ expiries }: RuleUndo, edit: RuleEdit, nowMs: number): number | null | undefined {
   const ends = expiries.filter((e) => e.name === edit.name && (edit.queue === 'both' || edit.queue === e.queue))
   if (edit.verb !== 'start' || ends.length === 0) return null
   const left = Math.ceil((Math.min(...ends.map((e) => e.atMs)) - nowMs) / 1000)
@@ -90,11 +90,11 @@ function leftOf({ expiries }: WayBack, edit: RuleEdit, nowMs: number): number | 
 }
 
 /**
- * The edits that undo a change, in the order in which they are sent.
+ * Edits that undo a change, in sending order.
  *
- * @param done  by server. A rule that its timer would have stopped by now is not started again.
+ * @param done  by server. A rule that would have expired by now is not started again.
  */
-export function undoEdits(done: ReadonlyMap<string, WayBack>, nowMs: number): UndoEdit[] {
+export function undoEdits(done: ReadonlyMap<string, RuleUndo>, nowMs: number): UndoEdit[] {
   const groups = new Map<string, { edits: { edit: RuleEdit; expiresS: number | null }[]; hosts: string[] }>()
   for (const [host, on] of done) {
     const edits = on.edits.flatMap((edit) => {

@@ -1,7 +1,7 @@
 /**
- * Upkeep of rules between commits, once a second: forgets the terms of rules that are gone; stops rules that are bound to this console
- * when their time has come, and gives them a timer on the server where one can be made; finds out how servers ended that were not sure,
- * also after a restart; ends timers that such a change left; sends what undoes a change to servers that answer again.
+ * Upkeep of rules between commits, once a second: forgets the terms of removed rules; stops rules bound to this console
+ * when they expire, and moves them to a timer on the server if possible; resolves unknown outcomes, also after a
+ * restart; ends timers left over by such changes; sends undos to servers that answer again.
  */
 import { randomBytes } from 'node:crypto'
 import type { NodeEnd } from '#core/api/rule-edits.ts'
@@ -9,30 +9,30 @@ import { compareHeads } from '#core/control/read-back.ts'
 import { setParamCommand } from '#core/lustre/lctl.ts'
 import type { NodeConnection } from '../../base/connection.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
-import { ask } from '../../enforce/ask.ts'
+import { ask } from '../../enforce/send-command.ts'
 import { covers, makeTimerCommand, readTimers, verifyTimer } from '../../enforce/expiry.ts'
 import { stopOf, type TimerSpec, type TimerStop } from '../../enforce/expiry-spec.ts'
-import { endUnits, readStanding, spotsOf } from '../../enforce/remove-rules.ts'
+import { endTimerUnits, readActiveRules, spotsOf } from '../../enforce/remove-rules.ts'
 import { commitChange } from '../../enforce/change.ts'
 import { ANSWER_MS, readServer, readVersion } from '../../enforce/read-server.ts'
 import type { ChangeLog } from './change-log.ts'
 import type { OperatorRule, RulePlace } from './operator-rules.ts'
-import { wayBackOf, type PastChange, type UnknownEnd } from './past-change.ts'
+import { ruleUndoOf, type PastChange, type UnknownOutcome } from './past-change.ts'
 import type { PendingUndo } from './pending-undo.ts'
 import { isWork, planStaged, settleTerms } from './rule-plan.ts'
 import type { Sending } from './sending.ts'
 
-/** How often it looks, on the source's clock. */
+/** Interval of upkeep, on the source's clock. */
 const LOOK_MS = 1_000
-/** How often it looks for what commands have noted. */
+/** Interval of loading changes made by commands. */
 const REFRESH_MS = 5_000
-/** A reading of before the commit tells nothing of it. */
+/** A reading from before the commit does not show its effect. */
 const SETTLES_MS = 2_000
-/** A command of a change whose end was not known may act for so long; its timers stay until then. */
+/** Time during which a command with an unknown outcome may still take effect; its timers stay until then. */
 const MAY_ACT_MS = 30_000
-/** Pause before a server that did not do what it was asked is asked again. */
+/** Retry pause for a server after a failed request. */
 const AGAIN_MS = 10_000
-/** Shortest time for which a timer is made on a server. */
+/** Shortest lifetime for which a timer is created on a server. */
 const LEAST_S = 5
 
 export class Upkeep {
@@ -41,10 +41,10 @@ export class Upkeep {
   readonly #doneLate: (past: PastChange, host: string) => void
   #lookedMs = 0
   #refreshedMs = 0
-  /** When something is tried again that failed, by what it is. */
+  /** Next retry time of failed actions, by key. */
   readonly #againMs = new Map<string, number>()
 
-  /** @param doneLate  told when a server of a change turned out to be done after all. */
+  /** @param doneLate  called when a server of a change was found to be done after all. */
   constructor(sending: Sending, log: ChangeLog, doneLate: (past: PastChange, host: string) => void) {
     this.#sending = sending
     this.#log = log
@@ -53,7 +53,7 @@ export class Upkeep {
 
   look(): void {
     const nowMs = this.#sending.monitor.nowMs()
-    // A clock that was set back begins anew.
+    // A clock that was set back restarts the interval.
     if (nowMs >= this.#lookedMs && nowMs - this.#lookedMs < LOOK_MS) return
     this.#lookedMs = nowMs
     if (nowMs - this.#refreshedMs >= REFRESH_MS || nowMs < this.#refreshedMs) {
@@ -76,7 +76,7 @@ export class Upkeep {
     for (const pending of this.#log.pending.all) await this.#sendPending(pending)
   }
 
-  /** Forgets the terms of rules that are no longer there. */
+  /** Forgets the terms of removed rules. */
   #forgetGone(nowMs: number): void {
     const { monitor, rules } = this.#sending
     const names = new Map<string, Set<string>>()
@@ -90,18 +90,18 @@ export class Upkeep {
     })
   }
 
-  /** Stops rules that only this console stops, those due at an instant. They were accepted as such: no mode holds that up. */
+  /** Stops rules that only this console stops and that are due. They were accepted as such: no mode prevents it. */
   async stopBound(nowMs: number): Promise<void> {
     const { monitor, rules } = this.#sending
     for (const { place, stop } of rules.due(nowMs)) {
       const node = monitor.node(place.host)
-      // When the console ends, there is no later.
+      // When the console ends, there is no later retry.
       if (!node || (nowMs !== Infinity && !this.#isTime(boundKey(place)))) continue
       const command = setParamCommand(SERVICES[place.service].rules, stop)
       try {
         monitor.audit.write(monitor.nowMs(), place.host, 'intent', command)
       } catch {
-        // Stopping a rule of ours gives back what it took; it is done all the same, as a timer would.
+        // Removing one of Sluice's rules only lifts a limit; it is done even without a record, as a timer would.
       }
       const answer = await ask(node, command, ANSWER_MS)
       if (answer.kind === 'done') rules.forget(place)
@@ -109,7 +109,7 @@ export class Upkeep {
     }
   }
 
-  /** Whether something is to be done for a rule that is bound to this console. */
+  /** True if a rule bound to this console needs an action. */
   #isDue(place: RulePlace, expiresMs: number, nowMs: number): boolean {
     return this.#isTime(boundKey(place)) && (expiresMs <= nowMs || this.#canMove(place))
   }
@@ -128,7 +128,7 @@ export class Upkeep {
     this.#againMs.set(key, this.#sending.monitor.nowMs() + AGAIN_MS)
   }
 
-  /** Gives a rule that this console would stop a timer on its server, where the server can keep one now. */
+  /** Moves a rule from this console to a timer on its server, if the server now supports timers. */
   async #moveBound(place: RulePlace, rule: OperatorRule, expiresMs: number): Promise<void> {
     const { monitor, rules } = this.#sending
     const node = monitor.node(place.host)
@@ -148,13 +148,13 @@ export class Upkeep {
     await ask(node, command.value, ANSWER_MS)
     const made = await verifyTimer(node, spec)
     if (made.ok && rules.find(place) === rule) rules.keep(place, { ...rule, timer: { unit: spec.unit, expiresMs } })
-    // One that cannot be seen is ended again, as far as it is there.
+    // A timer that cannot be verified is removed, in case it exists.
     else await this.#endUnits(node, [spec.unit])
   }
 
   /**
-   * Ends timers that a change left and that would stop nothing, or a rule of somebody else's terms. One that a rule still needs stays:
-   * it fires in its time.
+   * Ends timers left over by a change that would stop nothing, or a rule with other terms. A timer that a rule still
+   * needs is kept and fires in time.
    */
   async #endSpareTimers({ spareTimers, ...past }: PastChange): Promise<void> {
     const { monitor } = this.#sending
@@ -164,7 +164,7 @@ export class Upkeep {
       if (!node || monitor.nowMs() < past.atMs + MAY_ACT_MS || !this.#isTime(key)) continue
       this.#later(key)
       const listed = await readTimers(node, ANSWER_MS)
-      const standing = await readStanding(node, ANSWER_MS)
+      const standing = await readActiveRules(node, ANSWER_MS)
       if (!listed.ok || !standing) continue
       const found = listed.value.filter((t) => units.includes(t.unit))
       const others = listed.value.filter((t) => t.isOwn && !units.includes(t.unit))
@@ -182,10 +182,10 @@ export class Upkeep {
     }
   }
 
-  /** Ends timers, on record first. @returns those that may still be there. */
+  /** Ends timers, recorded first. @returns those that may still exist. */
   #endUnits(node: NodeConnection, units: readonly string[]): Promise<string[]> {
     const { audit } = this.#sending.monitor
-    return endUnits({
+    return endTimerUnits({
       node,
       units,
       audit,
@@ -195,13 +195,13 @@ export class Upkeep {
     })
   }
 
-  /** Whether a rule stands by terms of its own: under another timer, or without one on purpose. */
+  /** True if a rule has terms of its own: another timer, or deliberately none. */
   #hasOtherTerms(place: RulePlace, units: readonly string[]): boolean {
     const known = this.#sending.rules.find(place)
     return known !== undefined && (known.timer === undefined || !units.includes(known.timer.unit))
   }
 
-  /** A server whose end was not known shows it in a reading that came after. */
+  /** Resolves an unknown outcome from a later reading of the server. */
   #resolve(past: PastChange, nowMs: number): void {
     if (past.unsure.size === 0 || nowMs < past.atMs + SETTLES_MS || this.#sending.isCommitting) return
     const { monitor, rules } = this.#sending
@@ -215,7 +215,7 @@ export class Upkeep {
       if (end.state === 'done') this.#doneLate(past, host)
       settleTerms({ changes: [change] }, end, rules, past.atMs)
       if (end.state === 'rolled back') this.#restoreTerms(change)
-      // Some other state: what stands of it is stopped by its timers.
+      // Neither state: the remains are stopped by their timers.
       const ended = change.timers.map((t) => t.unit)
       const spare = end.state === 'rolled back' ? ended : end.state === 'done' ? change.endTimers : []
       if (spare.length > 0 && change.keeps !== 'none') past.spareTimers.set(host, spare)
@@ -223,8 +223,8 @@ export class Upkeep {
     }
   }
 
-  /** Rules that a change did not come to replace stand as before. */
-  #restoreTerms({ terms, was }: UnknownEnd): void {
+  /** Rules that the change did not replace keep their former terms. */
+  #restoreTerms({ terms, was }: UnknownOutcome): void {
     const { rules } = this.#sending
     for (const { place, start } of terms) {
       if (!start) continue
@@ -234,15 +234,15 @@ export class Upkeep {
     }
   }
 
-  #settle(past: PastChange, end: NodeEnd, change: Parameters<typeof wayBackOf>[0] | undefined): void {
+  #settle(past: PastChange, end: NodeEnd, change: Parameters<typeof ruleUndoOf>[0] | undefined): void {
     const { monitor, rules } = this.#sending
     past.nodes = past.nodes.map((n) => (n.host === end.host ? end : n))
-    if (end.state === 'done' && change) past.done.set(end.host, wayBackOf(change, rules))
+    if (end.state === 'done' && change) past.done.set(end.host, ruleUndoOf(change, rules))
     this.#log.note(past)
     try {
       monitor.audit.write(monitor.nowMs(), end.host, 'outcome', `${end.state}: ${end.detail}`)
     } catch {
-      // What came of it stands in the undo list; the next reading tells the same.
+      // The outcome is in the undo list; the next reading confirms it.
     }
   }
 
@@ -271,12 +271,12 @@ export class Upkeep {
     const plan = planStaged(service, edits, [now], rules, () => facts)
     const [change] = plan.changes
     const gate = change?.gates.find((g) => g.action === 'refuse')
-    // Rules that are gone meanwhile need no undoing; the rest of the way back is sent.
+    // Rules already gone need no undo; the rest of the undo is sent.
     const end: NodeEnd =
       !change || gate
         ? { host, state: 'failed', detail: gate?.text ?? 'nothing could be planned' }
         : !isWork(change)
-          ? { host, state: 'done', detail: 'it stood as before already' }
+          ? { host, state: 'done', detail: 'it was already as before' }
           : ((await commitChange(SERVICES[service], [change], this.#sending.parts(0)))[0] as NodeEnd)
     if (end.state === 'not sent') {
       pending.why = end.detail
@@ -299,13 +299,16 @@ const boundKey = ({ service, host, queue, name }: RulePlace): string => `bound $
 const isSamePlace = (a: Omit<RulePlace, 'host'>, b: Omit<RulePlace, 'host'>): boolean =>
   a.service === b.service && a.queue === b.queue && a.name === b.name
 
-/** How a server ended, by what it shows now. */
-function endOf({ plan }: UnknownEnd, now: Parameters<typeof compareHeads>[2] & { readonly server: string }): NodeEnd {
+/** Outcome of a server, from its present rules. */
+function endOf(
+  { plan }: UnknownOutcome,
+  now: Parameters<typeof compareHeads>[2] & { readonly server: string },
+): NodeEnd {
   const host = now.server
   const toDone = compareHeads(plan.expected, plan.touched, now).differences
   if (toDone.length === 0) return { host, state: 'done', detail: 'it answers again: read back equal' }
   const toBefore = compareHeads(plan.before, plan.touched, now).differences
   if (toBefore.length === 0)
-    return { host, state: 'rolled back', detail: 'it answers again: nothing of the change is there' }
+    return { host, state: 'rolled back', detail: 'it answers again: the change is not present' }
   return { host, state: 'failed', detail: `it answers again: ${toDone.join('; ')}` }
 }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { emulatedCluster, smallScenario, type Emulated } from '../../../tests/node/emulated-cluster.ts'
 import type { CalibrateEvent } from '#core/api/sandbox.ts'
-import { calibrationEvents } from './calibration-events.ts'
 import { calibrateOver } from './calibration.ts'
+import { calibrationEvents } from './sandbox-service.ts'
 
 const EPOCH = 1_767_225_600_000
 
-/** Four jobs on two servers that serve about 190 RPC/s each; faults as a test wants them. */
+/** Four jobs on two servers that serve about 190 RPC/s each, with the given faults. */
 function scene(faults: readonly object[] = []): Scenario {
   const s = smallScenario([
     { id: '1.hog.u1', processes: 12 },

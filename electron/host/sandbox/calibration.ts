@@ -1,4 +1,7 @@
-/** Calibration at the host: a stretch is forked, run in the sandbox's threads with several seeds, and held against itself. */
+/**
+ * Calibration at the host: forks a range, runs it in the sandbox threads with several seeds, and compares the results
+ * with the recorded range.
+ */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { Calibration, ForkInput } from '#core/api/sandbox.ts'
 import type { Span } from '#core/api/history.ts'
@@ -14,7 +17,7 @@ import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
 import { gather } from './fork.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
-/** Longest stretch, s: beyond it a run is too much compressed to be held against anything. */
+/** Longest range, s: beyond it a run is too compressed to be compared. */
 const SPAN_MAX_S = 6 * 3600
 const EVENTS_MAX = 50
 const SLO_MS = 500
@@ -23,14 +26,14 @@ export interface CalibrationOptions {
   readonly signal?: AbortSignal | undefined
   /** Program of the threads (tests). */
   readonly program?: string | undefined
-  /** What is played back from a file in the place of the source. */
+  /** Playback from a file in place of the source. */
   readonly played?: RecordedCluster | undefined
-  /** Told after every seed that was run. */
+  /** Called after every completed seed. */
   readonly onSeed?: ((done: number) => void) | undefined
 }
 
 /**
- * Calibrates over a stretch.
+ * Calibrates on a range.
  *
  * Failures: those of a fork; CALIBRATION_TOO_LONG; CALIBRATION_CANCELLED; those of a run.
  */
@@ -43,7 +46,7 @@ export async function calibrateOver(
   if (span.toMs - span.fromMs > SPAN_MAX_S * 1000) {
     return fail({
       code: 'CALIBRATION_TOO_LONG',
-      what: 'The stretch is too long to calibrate on',
+      what: 'The range is too long for calibration',
       why: `at most ${SPAN_MAX_S / 3600} h`,
       next: 'Choose a shorter one.',
     })
@@ -63,21 +66,33 @@ export async function calibrateOver(
     .map((e) => e.text)
   const found = calibrate(inputs.value, reports.value, { nameOf: (t) => names.get(t) ?? t, events })
   return ok({
-    ...{ cluster: inputs.value.cluster, span, workload, seeds },
+    cluster: inputs.value.cluster,
+    span,
+    workload,
+    seeds,
     errors: [...found.errors],
-    ...{ targets: found.targets, jobs: found.jobs, chart: found.chart },
-    ...{ sentence: found.sentence, isInRange: found.isInRange },
+    targets: found.targets,
+    jobs: found.jobs,
+    chart: found.chart,
+    sentence: found.sentence,
+    isInRange: found.isInRange,
     knowledge: [...found.knowledge, ...knowledgeOf(fork.value.scenario)],
   })
 }
 
-/** As the cluster was controlled: by its controller if that may write, else by nothing. */
+/** Recorded control: the controller if it was enforcing, else none. */
 function asItWas({ control }: Scenario): Variant {
   return {
     name: 'As it was',
     controller: control.mode === 'enforce' ? control.controller : 'none',
-    ...{ maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-    ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+    maxRate: null,
+    periodMs: null,
+    adaptbf: {},
+    rules: [],
+    metadata: null,
+    haechi: 'scenario',
+    locks: null,
+    onS: 0,
   }
 }
 
@@ -95,7 +110,12 @@ function runSeeds(
     const variant = asItWas(scenario)
     const pool = new Pool({
       tasks: Array.from({ length: seeds }, (_, i) => ({
-        ...{ scenario, variant, index: 0, seed: i + 1, seconds, sloWaitMs: SLO_MS },
+        scenario,
+        variant,
+        index: 0,
+        seed: i + 1,
+        seconds,
+        sloWaitMs: SLO_MS,
       })),
       onRun: (_, ran) => {
         if ('report' in ran) reports.push(ran.report)

@@ -1,4 +1,4 @@
-/** Names that a scenario defines itself, where another part of it refers to them. */
+/** Names that a scenario defines and refers to in other parts. */
 import type { Document } from 'yaml'
 
 interface Option {
@@ -11,7 +11,7 @@ const NAMES_MAX = 200
 const POLICIES = ['fifo', 'tbf jobid', 'tbf nid', 'tbf opcode', 'tbf jobid+opcode', 'tbf uid', 'tbf'] as const
 const RELEASES = ['2.12.9', '2.15.8', '2.16.1', '2.17.0', '2.17.57'] as const
 
-/** Which list a key refers to. */
+/** Kind of names that a key refers to. */
 const REFERENCES: Readonly<Record<string, 'targets' | 'servers' | 'jobs' | 'files'>> = {
   targets: 'targets',
   target: 'targets',
@@ -22,7 +22,7 @@ const REFERENCES: Readonly<Record<string, 'targets' | 'servers' | 'jobs' | 'file
   file: 'files',
 }
 
-/** A name that YAML reads as itself stands as it is. */
+/** Quotes a name only if YAML would not read it as the same text. */
 const quoted = (name: string): string =>
   /^[A-Za-z][\w.-]*$/.test(name) && !/^(true|false|null|yes|no|on|off)$/i.test(name) ? name : JSON.stringify(name)
 
@@ -32,7 +32,7 @@ export function namesIn(document: Document.Parsed, path: readonly (string | numb
   const fixed = key === 'policy' ? POLICIES : key === 'version' ? RELEASES : undefined
   if (fixed) return fixed.map((label) => ({ label, detail: '', apply: label }))
   const kind = Object.hasOwn(REFERENCES, key) ? REFERENCES[key] : undefined
-  // The servers of the ccPFS are defined there, not referred to.
+  // ccPFS servers are defined there, not referred to.
   if (!kind || (path[0] === 'ccpfs' && kind === 'servers')) return []
   return listed(document, kind)
     .slice(0, NAMES_MAX)
@@ -56,7 +56,8 @@ function listed(document: Document.Parsed, kind: 'targets' | 'servers' | 'jobs' 
     items.flatMap((i) =>
       typeof i[field] === 'string' && i[field] !== '' ? [[i[field], detail] as [string, string]] : [],
     )
-  const [oss, mds] = [list(at(['oss'])), list(at(['mds']))]
+  const oss = list(at(['oss']))
+  const mds = list(at(['mds']))
   if (kind === 'jobs') return named(list(at(['jobs'])), 'id', 'a job')
   if (kind === 'files') return named(list(at(['ccpfs', 'files'])), 'name', 'a file')
   if (kind === 'servers') return [...named(oss, 'name', 'OSS'), ...named(mds, 'name', 'MDS')]

@@ -1,4 +1,4 @@
-/** The schema of scenarios as JSON schema, and what of a part of it helps whoever types. */
+/** JSON schema of scenarios, with helpers for completion. */
 import * as z from 'zod'
 import { scenarioSchema } from '#core/emulator/scenario.ts'
 
@@ -18,11 +18,11 @@ export interface Schema {
   readonly allOf?: readonly Schema[]
   readonly minimum?: number
   readonly maximum?: number
-  /** A list that may be written as its only item. */
+  /** True for a list that may be written as its only item. */
   readonly mayBeOne?: boolean
 }
 
-/** What a scenario reads first through a function, such as one operation or several, is what comes out of the function. */
+/** Inputs that pass through a transform, such as one operation or several, are described by its output. */
 const options: Parameters<typeof z.toJSONSchema>[1] = {
   io: 'input',
   unrepresentable: 'any',
@@ -40,7 +40,7 @@ export function scenarioJsonSchema(): Schema {
   return (made ??= z.toJSONSchema(scenarioSchema, options) as Schema)
 }
 
-/** A union as its branches; those that say something else than a map says of itself are left out. */
+/** Branches of a union; those that contradict constants the map already contains are left out. */
 export function branches(s: Schema, says: ReadonlyMap<string, unknown> | undefined): Schema[] {
   const parts = s.oneOf ?? s.anyOf ?? s.allOf
   if (!parts) return [s]
@@ -57,21 +57,21 @@ export function branches(s: Schema, says: ReadonlyMap<string, unknown> | undefin
     )
 }
 
-/** A line about a key: what it is, which values it takes, and what stands without it. */
+/** Line about a key: type, allowed values, default, description. */
 export function detailOf(s: Schema): string {
   const { minimum, maximum } = s
   const kind = s.enum ? s.enum.slice(0, 6).join(' | ') : s.const !== undefined ? String(s.const) : typeName(s)
   const isRange = minimum !== undefined && maximum !== undefined && maximum < 1e15
   const range = isRange ? ` ${minimum} to ${maximum}` : ''
   const plain = plainOf(s)
-  const standard = plain === '' ? '' : `, ${plain} unless said`
+  const standard = plain === '' ? '' : `, default ${plain}`
   return [`${kind}${range}${standard}`, s.description]
     .filter((t) => t !== undefined && t !== '')
     .join('; ')
     .slice(0, 300)
 }
 
-/** What stands unless said, as text; empty without, and for lists and maps. */
+/** Default value as text; empty without, and for lists and maps. */
 function plainOf({ default: standard }: Schema): string {
   return typeof standard === 'string' || typeof standard === 'number' || typeof standard === 'boolean'
     ? String(standard)
@@ -98,12 +98,12 @@ export interface Option {
   readonly apply: string
 }
 
-/** The values that a schema names; of a list its items, in brackets. */
+/** Values that a schema enumerates; for a list its items, in brackets. */
 export function valuesOf(s: Schema): Option[] {
   const about = s.description ?? ''
   const option = (label: string): Option => ({
     label,
-    detail: label === plainOf(s) ? 'unless said' : about,
+    detail: label === plainOf(s) ? 'default' : about,
     apply: label,
   })
   if (s.type === 'array' && s.items) return valuesOf(s.items).map((o) => (s.mayBeOne ? o : inList(o)))
@@ -114,5 +114,5 @@ export function valuesOf(s: Schema): Option[] {
   return plain === '' ? [] : [option(plain)]
 }
 
-/** The same where a list has to stand. */
+/** Same where a list is required. */
 export const inList = (o: Option): Option => ({ ...o, apply: `[${o.apply}]` })

@@ -7,7 +7,7 @@ import { complete } from './completion.ts'
 
 const demo = readFileSync(demoScenario(), 'utf8')
 
-/** Completes where `|` stands. */
+/** Completes at `|`. */
 function at(text: string): { labels: string[]; fromColumn: number; details: Map<string, string> } {
   const lines = text.slice(0, text.indexOf('|')).split('\n')
   const { options, fromColumn } = complete(text.replace('|', ''), lines.length, (lines.at(-1) ?? '').length + 1)
@@ -28,7 +28,7 @@ describe('completion', () => {
     expect(labels).toContain('faults')
     expect(labels).not.toContain('oss')
     expect(labels.indexOf('jobs')).toBeLessThan(labels.indexOf('policy'))
-    expect(details.get('thinning')).toContain('1 unless said')
+    expect(details.get('thinning')).toContain('default 1')
   })
 
   it.each([

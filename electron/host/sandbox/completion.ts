@@ -1,6 +1,6 @@
 /**
- * What may stand at a place of a scenario, from the schema that reads it: keys of the map that the cursor is in, values of the key that
- * it is behind, names that the text itself defines. Text that is half typed is read as far as it goes.
+ * Completion in a scenario, from its schema: keys of the map at the cursor, values of the key before it, names defined
+ * in the text. Incomplete text is parsed as far as possible.
  */
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit, type Document, type Node, type Pair } from 'yaml'
 import type * as z from 'zod'
@@ -12,16 +12,16 @@ export type Completion = z.infer<typeof completion>
 type Option = Completion['options'][number]
 
 const OPTIONS_MAX = 200
-/** Longer texts take too long to read at every key stroke. */
+/** Longer texts take too long to parse at every keystroke. */
 const TEXT_MAX = 1_000_000
-/** Stands where the cursor is; nobody writes it by hand. */
+/** Placeholder at the cursor; does not occur in real texts. */
 const MARK = 'zz__cursor__zz'
 
 /**
- * Completes at a place.
+ * Completes at a position.
  *
- * @param line    from 1.
- * @param column  from 1; the cursor stands before this column.
+ * @param line    1-based.
+ * @param column  1-based; the cursor is before this column.
  */
 export function complete(text: string, line: number, column: number): Completion {
   const lines = text.split('\n')
@@ -30,7 +30,7 @@ export function complete(text: string, line: number, column: number): Completion
   if (at === undefined || text.length > TEXT_MAX || line < 1 || column < 1) return none
   const before = at.slice(0, column - 1)
   const token = /[\p{L}\p{N}_.@-]*$/u.exec(before)?.[0] ?? ''
-  // A dash that begins an item is no part of the word behind it.
+  // A dash that begins an item is not part of the next word.
   const word = /^\s*-$/.test(before) ? '' : token
   const head = before.slice(0, before.length - word.length)
   if (isComment(head)) return none
@@ -49,18 +49,18 @@ export function complete(text: string, line: number, column: number): Completion
   return none
 }
 
-/** Whether a comment begins before the cursor. */
+/** True if a comment begins before the cursor. */
 const isComment = (head: string): boolean => /(^|\s)#/.test(head.replace(/"[^"]*"|'[^']*'/g, ''))
 
 interface Place {
-  /** Keys from the root; numbers are items of lists. */
+  /** Keys from the root; numbers are list indices. */
   readonly path: readonly (string | number)[]
-  /** The map that the mark is in, with what is already there. */
+  /** Map that contains the mark, with its present entries. */
   readonly siblings: ReadonlyMap<string, unknown>
   readonly document: Document.Parsed
 }
 
-/** Where the mark is, as a key or as a value. */
+/** Place of the mark, as a key or as a value. */
 function placeOf(text: string, as: 'key' | 'value'): Place | undefined {
   let document: Document.Parsed
   try {
@@ -102,7 +102,7 @@ function siblingsOf(ancestors: readonly (Document | Node | Pair)[]): ReadonlyMap
   return out
 }
 
-/** Schemas at a path; at unions the branches that fit what the maps on the way say of themselves. */
+/** Schemas at a path; of unions the branches compatible with constants in the maps on the path. */
 function schemasAt({ path, document }: Place): Schema[] {
   let now: Schema[] = branches(scenarioJsonSchema(), undefined)
   path.forEach((step, i) => {
@@ -119,7 +119,7 @@ function childOf(s: Schema, key: string): Schema[] {
   return typeof s.additionalProperties === 'object' ? [s.additionalProperties] : []
 }
 
-/** What a map says by texts of its own, such as `kind: bursts`. */
+/** Text values of a map that select a branch, such as `kind: bursts`. */
 function constants(node: { readonly items: readonly Pair[] }): ReadonlyMap<string, unknown> {
   const out = new Map<string, unknown>()
   for (const { key, value } of node.items) {

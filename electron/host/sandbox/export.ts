@@ -1,7 +1,7 @@
-/** A comparison as a file: CSV for a spreadsheet, JSON whole, Markdown for a ticket. */
+/** Export of a comparison: CSV for a spreadsheet, complete JSON, Markdown for a ticket. */
 import type { Band, Metric, RunResult } from '#core/api/sandbox.ts'
 import { METRICS } from '#core/api/sandbox.ts'
-import { letterOf } from '#core/sandbox/variant-words.ts'
+import { letterOf } from '#core/sandbox/variant-summary.ts'
 import { mdRow as row, mdText } from '#core/snapshot/markdown-text.ts'
 
 export { mdText }
@@ -34,13 +34,18 @@ const METRIC_WORDS: Readonly<Record<Metric, string>> = {
 }
 type JobMeasure = keyof RunResult['variants'][number]['jobs']
 const JOB_UNIT: Readonly<Record<JobMeasure, string>> = {
-  ...{ waitP95Ms: 'ms', waitP99Ms: 'ms', rpcs: 'RPC/s', bps: 'B/s', record: 'tokens', starvedS: 's' },
+  waitP95Ms: 'ms',
+  waitP99Ms: 'ms',
+  rpcs: 'RPC/s',
+  bps: 'B/s',
+  record: 'tokens',
+  starvedS: 's',
 }
 const JOB_MEASURES = Object.keys(JOB_UNIT) as JobMeasure[]
 
 /**
- * A cell of text: quoted, and never a formula. Spreadsheets run what begins with = + - or @, also behind a tab or a line break; an
- * apostrophe before it makes it text.
+ * Text cell: quoted, and never a formula. Spreadsheets execute text beginning with = + - or @, also after a tab or a
+ * line break; a leading apostrophe prevents this.
  */
 export const csvText = (text: string): string => {
   const safe = /^[\s\p{Cc}]*[=+\-@|%＝＋－＠]|^[\t\r\n]/u.test(text) ? `'${text}` : text
@@ -83,7 +88,7 @@ const mdBand = (band: Band, unit: string): string =>
     ? 'not measured'
     : `${figure(band.median, unit)} (${figure(band.low, '').replace(/^$/, '')} to ${figure(band.high, '')})`
 
-/** Bytes are shown as MB in all three figures. */
+/** All three figures of bytes are in MB. */
 const inMb = (band: Band): Band =>
   band === null ? null : { median: band.median, low: band.low / 1e6, high: band.high / 1e6 }
 
@@ -98,7 +103,8 @@ function md(r: RunResult): string {
     return row([`${mdText(jobId)}${role}`, ...r.variants.map((v) => shown(v.jobs.waitP95Ms[k] ?? null, 'ms'))])
   })
   const more = r.jobs.jobId.length - jobs.length
-  const [first, last] = [r.seeds[0] ?? 0, r.seeds.at(-1) ?? 0]
+  const first = r.seeds[0] ?? 0
+  const last = r.seeds.at(-1) ?? 0
   const seeds = r.seeds.length === 1 ? `seed ${first}` : `seeds ${first} to ${last}`
   const best = r.verdict.best === null ? '' : `${letterOf(r.verdict.best)}: `
   return [
@@ -119,7 +125,7 @@ function md(r: RunResult): string {
     ...jobs,
     ...(more > 0 ? ['', `${more} more jobs.`] : []),
     '',
-    '## What the model does not know',
+    '## Model limitations',
     '',
     ...r.knowledge.map((k) => `- ${k.level === 'ok' ? 'in range' : k.level}: ${mdText(k.text)}`),
     ...r.variants.flatMap((v, i) => v.remarks.map((t) => `- remark on ${columns[i] ?? ''}: ${mdText(t)}`)),
@@ -127,7 +133,7 @@ function md(r: RunResult): string {
   ].join('\n')
 }
 
-/** A name of letters, digits and dashes: titles are chosen by whoever wrote the scenario. */
+/** File name of letters, digits and dashes: titles come from the scenario's author. */
 const fileName = (title: string, id: string): string => {
   const slug = title
     .toLowerCase()

@@ -1,13 +1,14 @@
-/** Bins of a stretch that becomes a fork: how many, which of them are gaps, and how long a job was held back in them. */
+/** Bins of a range that becomes a fork: their number, gaps, and throttled time of a job. */
 
-/** Bins of a stretch: enough to see a burst of a quarter of a second in a minute. */
+/** Bins of a range: enough to resolve a burst of a quarter of a second in a minute. */
 export const BINS = 240
-/** Part of the bins without which a stretch says too little. */
+/** Smallest share of measured bins for a usable range. */
 export const COVERAGE_MIN = 0.5
 
-/** Part of its time at work that a job ran at the limit of a rule. */
+/** Share of its active time that a job ran at the limit of a rule. */
 export function heldPart(rpcs: readonly number[], throttled: readonly number[]): number {
-  let [held, busy] = [0, 0]
+  let held = 0
+  let busy = 0
   rpcs.forEach((r, i) => {
     const t = throttled[i] ?? NaN
     if (!(r > 0) || Number.isNaN(t)) return
@@ -17,7 +18,7 @@ export function heldPart(rpcs: readonly number[], throttled: readonly number[]):
   return busy === 0 ? 0 : held / busy
 }
 
-/** Runs of bins without anything. */
+/** Runs of empty bins. */
 export function gapsOf(isKnown: readonly boolean[], binS: number): { fromS: number; toS: number; why: string }[] {
   const gaps: { from: number; to: number }[] = []
   isKnown.forEach((known, i) => {

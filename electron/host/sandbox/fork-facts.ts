@@ -1,4 +1,7 @@
-/** What a fork takes from the source beside its series: servers, rules that stand, how it is controlled, times of metadata operations. */
+/**
+ * Facts that a fork takes from the source besides its series: servers, rules in force, control settings, durations of
+ * metadata operations.
+ */
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
@@ -10,14 +13,17 @@ import { policyOf } from '../../cluster/control/sample.ts'
 import { placeOf, SERVICES } from '../../base/service.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 
-/** Rate of the built-in rule when nobody changed it. */
+/** Rate of the built-in rule unless changed. */
 const DEFAULT_RATE = 10_000
 
-/** The scenario behind an emulated source. */
+/** Scenario of an emulated source. */
 export const scenarioOf = (source: ClusterSource): Scenario | undefined =>
   source instanceof EmulatedSource ? source.emulator.scenario : undefined
 
-/** Servers that were read at least once, with the policy at a sample; one that serves data and metadata once for each. */
+/**
+ * Servers that were read at least once, with the policy at a sample; a server of data and metadata has one entry for
+ * each.
+ */
 export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[] {
   const found = (['ost_io', 'mdt'] as const).flatMap((service) =>
     monitor.serversOf(service).flatMap((name): ForkServer[] => {
@@ -36,14 +42,14 @@ export function serversOf(monitor: ClusterMonitor, sample: number): ForkServer[]
       ]
     }),
   )
-  // CPTs are the machine's: rules of either role tell them.
+  // CPTs belong to the machine: rules of either role show their number.
   return found.map((s) => ({
     ...s,
     cpts: s.cpts ?? found.find((o) => o.name === s.name && o.cpts !== undefined)?.cpts,
   }))
 }
 
-/** Rules as commands that make the same list again, those of our controllers left out. */
+/** Commands that recreate a rule list, without the rules of Sluice's controllers. */
 export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: number } {
   const hp = new Set(rules.filter((r) => r.queue === 'hp' && r.cpt === 0).map((r) => r.name))
   const reg = rules.filter((r) => r.queue === 'reg' && r.cpt === 0)
@@ -54,11 +60,11 @@ export function ruleLines(rules: readonly RuleLine[]): { lines: string[]; own: n
       if (r.name === 'default') return r.rate === DEFAULT_RATE ? [] : [`change default rate=${r.rate}`]
       return [`${hp.has(r.name) ? '' : 'reg '}start ${r.name} ${r.conditions} rate=${r.rate}`]
     })
-  // A rule that is started stands before the others: the last one of the list is written first.
+  // A started rule is inserted before the others, so the last of the list is written first.
   return { lines: lines.reverse(), own }
 }
 
-/** Servers whose lists are alike share their rules. */
+/** Servers with equal lists share their rules. */
 export function groupRules(service: ServiceName, lists: ReadonlyMap<string, readonly string[]>): ForkRule[] {
   const groups = new Map<string, { lines: readonly string[]; servers: string[] }>()
   for (const [server, lines] of lists) {
@@ -100,7 +106,9 @@ export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
       ? {}
       : {
           metadata: {
-            ...{ algorithm, epsilon, policies },
+            algorithm,
+            epsilon,
+            policies,
             ...(slots === null ? {} : { slots }),
             limits: Object.fromEntries(limits.map((l) => [l.scope, l.rate])),
           },
@@ -108,7 +116,7 @@ export function controlOf(monitor: ClusterMonitor): ForkInputs['control'] {
   }
 }
 
-/** Metadata operations of every job since its entries were made, by counter. */
+/** Metadata operations of every job since its entries began, by counter. */
 export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<string, number>> {
   const out = new Map<string, Map<string, number>>()
   for (const host of monitor.serversOf('mdt')) {
@@ -123,11 +131,12 @@ export function metadataCounters(monitor: ClusterMonitor): Map<string, Map<strin
   return out
 }
 
-/** MDTs with the mean time of their operations, as far as their counters tell times. */
+/** MDTs with the mean duration of their operations, if their counters include times. */
 export function mdtsOf(monitor: ClusterMonitor): ForkMdt[] {
   return monitor.serversOf('mdt').flatMap((server) =>
     (monitor.reading(server, 'mdt')?.targets ?? []).map(({ target, entries }): ForkMdt => {
-      let [usecs, n] = [0, 0]
+      let usecs = 0
+      let n = 0
       for (const e of entries) {
         for (const c of e.counters.values()) {
           if (c.unit !== 'usecs' || c.sum <= 0) continue

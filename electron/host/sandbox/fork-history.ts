@@ -1,4 +1,4 @@
-/** A fork of a stretch of what is kept: binned rates of jobs and targets, and the rules that stood when it began. */
+/** Fork of a kept range: binned rates of jobs and targets, and the rules at its beginning. */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { Span } from '#core/api/history.ts'
 import type { ForkInputs, ForkJob, ForkRule, ForkServer, ForkTarget } from '#core/sandbox/fork-inputs.ts'
@@ -9,22 +9,27 @@ import type { ServiceName } from '#core/api/rule-edits.ts'
 import { controlOf, groupRules, mdtsOf, metadataCounters, ruleLines, scenarioOf, serversOf } from './fork-facts.ts'
 import { BINS, COVERAGE_MIN, gapsOf, heldPart } from './fork-bins.ts'
 
-/** What is known beside the file, of the source as it is now. */
+/** Facts besides the file, about the source as it is now. */
 export interface ForkAround extends Pick<ForkInputs, 'cluster' | 'kind' | 'control' | 'scenario' | 'servers' | 'mdts'> {
-  /** From one raw sample to the next. */
+  /** Interval of raw samples, ms. */
   readonly intervalMs: number
   readonly job?: ((jobId: string) => Pick<ForkJob, 'hosts' | 'targets' | 'ops'> | undefined) | undefined
-  /** In words: what of this is not of the stretch. */
+  /** Text about facts that do not come from the range. */
   readonly said: string
 }
 
-/** What the console knows of the source on screen. */
+/** Facts that the console has about the active source. */
 export function aroundOf(monitor: ClusterMonitor): ForkAround {
   const counters = metadataCounters(monitor)
   const { source } = monitor
   return {
-    ...{ cluster: source.cluster, kind: source.kind, scenario: scenarioOf(source), control: controlOf(monitor) },
-    ...{ servers: serversOf(monitor, monitor.sample), mdts: mdtsOf(monitor), intervalMs: monitor.intervalNs / 1e6 },
+    cluster: source.cluster,
+    kind: source.kind,
+    scenario: scenarioOf(source),
+    control: controlOf(monitor),
+    servers: serversOf(monitor, monitor.sample),
+    mdts: mdtsOf(monitor),
+    intervalMs: monitor.intervalNs / 1e6,
     job: (jobId) => {
       const known = monitor.jobs.find(jobId)
       return (
@@ -35,17 +40,17 @@ export function aroundOf(monitor: ClusterMonitor): ForkAround {
         }
       )
     },
-    said: 'Controller, its settings and CPTs are those of now, not those of the stretch.',
+    said: 'Controller, settings and CPTs are the present ones, not those of the range.',
   }
 }
 
-/** Samples that are read for a fork. */
+/** Most samples read for a fork. */
 const POINTS_MAX = 2_400
 const STEP_MS = { '1s': 1_000, '10s': 10_000, '1min': 60_000 } as const
 
-const UNAFFECTED = 'The cluster and what is kept of it stay as they are.'
+const UNAFFECTED = 'The cluster and its history are not changed.'
 
-/** Sums of one series over bins: what was measured, and how often it was a gap. */
+/** Sums of one series over bins: measured values, and number of gaps. */
 class BinnedSeries {
   readonly #sums: Float64Array[]
   readonly #gaps: Float32Array
@@ -66,7 +71,7 @@ class BinnedSeries {
     })
   }
 
-  /** Means: a sample without the series is 0, one with a gap is not counted. */
+  /** Means: a missing sample is 0, a gap is not counted. */
   mean(column: number, samples: ArrayLike<number>): number[] {
     const sums = this.#sums[column] as Float64Array
     return Array.from(sums, (v, i) => {
@@ -76,7 +81,7 @@ class BinnedSeries {
   }
 }
 
-/** Value-by-value means of what a target has when it was measured: no sample is a gap there, never 0. */
+/** Means per column of a target's measured values: a missing sample is a gap, never 0. */
 class BinnedTarget {
   readonly #sums: Float64Array[]
   readonly #counts: Float64Array[]
@@ -103,11 +108,11 @@ class BinnedTarget {
 }
 
 /**
- * Inputs of a stretch.
+ * Fork inputs of a range.
  *
- * @param isReplay  whether the stretch is to be played as it was, or what comes after it.
+ * @param isReplay  true to replay the range, false to continue after it.
  *
- * Failures: FORK_EMPTY: nothing is kept of it; FORK_HOLES: less than half of its samples are there.
+ * Failures: FORK_EMPTY: nothing is kept of it; FORK_HOLES: less than half of its samples exist.
  */
 export function inputsFromHistory(
   around: ForkAround,
@@ -139,16 +144,20 @@ export function inputsFromHistory(
   const known = isKnown.filter(Boolean).length
   if (known === 0) {
     return fail({
-      ...{ code: 'FORK_EMPTY', what: 'There is nothing to fork', unaffected: UNAFFECTED },
-      why: 'nothing was measured in this stretch',
-      next: 'Choose a stretch with samples: the day in History shows where there are any.',
+      code: 'FORK_EMPTY',
+      what: 'There is nothing to fork',
+      unaffected: UNAFFECTED,
+      why: 'no data in this range',
+      next: 'Choose a range with samples: see the day chart in History.',
     })
   }
   if (known < COVERAGE_MIN * bins) {
     return fail({
-      ...{ code: 'FORK_HOLES', what: 'The stretch has too many holes to fork', unaffected: UNAFFECTED },
+      code: 'FORK_HOLES',
+      what: 'The range has too many gaps to fork',
+      unaffected: UNAFFECTED,
       why: `${Math.round((100 * known) / bins)} % of it was measured; half is needed`,
-      next: 'Choose a shorter stretch beside the hole.',
+      next: 'Choose a shorter range without the gap.',
     })
   }
   const jobs = new Map<number, BinnedSeries>()
@@ -168,8 +177,11 @@ export function inputsFromHistory(
     return kept
       ? [
           {
-            ...{ name: kept.target, server: kept.node },
-            ...{ rpcs: column('rpcs'), serviceMs: column('serviceMs'), queued: column('queued') },
+            name: kept.target,
+            server: kept.node,
+            rpcs: column('rpcs'),
+            serviceMs: column('serviceMs'),
+            queued: column('queued'),
           },
         ]
       : []
@@ -182,8 +194,15 @@ export function inputsFromHistory(
     const rpcs = column('rpcs')
     return [
       {
-        ...{ jobId: kept.jobId, user: kept.user, account: kept.account, nodes: kept.nodes, hosts: live?.hosts ?? [] },
-        ...{ rpcs, readBps: column('readBps'), writeBps: column('writeBps'), mdops: column('mdops') },
+        jobId: kept.jobId,
+        user: kept.user,
+        account: kept.account,
+        nodes: kept.nodes,
+        hosts: live?.hosts ?? [],
+        rpcs,
+        readBps: column('readBps'),
+        writeBps: column('writeBps'),
+        mdops: column('mdops'),
         throttled: heldPart(rpcs, column('throttled')),
         targets: live?.targets ?? [],
         ops: live?.ops ?? new Map<string, number>(),
@@ -198,7 +217,8 @@ export function inputsFromHistory(
     binAtS: isKnown.flatMap((is, i) => (is ? [(i * binMs) / 1000] : [])),
     spanS: spanMs / 1000,
     gaps: gapsOf(isKnown, binMs / 1000),
-    ...{ isReplay, workload },
+    isReplay,
+    workload,
     jobs: allJobs,
     targets: allTargets,
     mdts: around.mdts,
@@ -210,7 +230,7 @@ export function inputsFromHistory(
   })
 }
 
-/** Servers as they are now; of one that is gone, its name. */
+/** Present servers; for one that is gone, only its name. */
 function serversFrom(now: readonly ForkServer[], targets: readonly ForkTarget[]): ForkServer[] {
   const known = new Set(now.map((s) => s.name))
   const gone = [...new Set(targets.map((t) => t.server))].filter((name) => !known.has(name))
@@ -221,7 +241,7 @@ function serversFrom(now: readonly ForkServer[], targets: readonly ForkTarget[])
   ]
 }
 
-/** Rules that stood at an instant, by place (`placeOf`); older files name an MDS alone for its first service. */
+/** Rules in force at an instant, by place (`placeOf`); older files use the bare name of an MDS for its main service. */
 function rulesOf(kept: readonly KeptRule[], oss: ReadonlySet<string>): Pick<ForkInputs, 'rules' | 'ownRules'> {
   const rules: ForkRule[] = []
   let ownRules = 0

@@ -8,7 +8,7 @@ import { gather, forkOf } from './fork.ts'
 
 const EPOCH = 1_767_225_600_000
 
-/** Four jobs on two servers that serve about 190 RPC/s each; faults as a test wants them. */
+/** Four jobs on two servers that serve about 190 RPC/s each, with the given faults. */
 function scene(faults: readonly object[] = []): Scenario {
   const s = smallScenario([
     { id: '1.hog.u1', processes: 12 },
@@ -110,7 +110,7 @@ describe('a hole in a stretch', () => {
     for (const j of jobs) expect(j.rpcs.length).toBe(binAtS.length)
     const forked = forkOf(c.monitor, { span: { fromMs: at(2), toMs: at(20) }, atMs: null, workload: 'open' })
     if (!forked.ok) throw new Error(forked.error.what)
-    expect(forked.value.check.knowledge.map((k) => k.text).join()).toContain('left out: what ran then is not known')
+    expect(forked.value.check.knowledge.map((k) => k.text).join()).toContain('omitted: the load in them is unknown')
   })
 })
 

@@ -1,4 +1,4 @@
-/** A fork of the source on screen: the minute up to an instant, from the samples in memory. */
+/** Fork of the active source: the minute up to an instant, from the samples in memory. */
 import { fail, type Result } from '#core/base/result.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import type { ForkInput } from '#core/api/sandbox.ts'
@@ -9,9 +9,9 @@ import { jobColumn, TARGET_COLUMNS, type JobMeasure } from '../../cluster/state/
 import { BINS, gapsOf, heldPart } from './fork-bins.ts'
 import { controlOf, mdtsOf, metadataCounters, rulesAt, scenarioOf, serversOf } from './fork-facts.ts'
 
-/** What a fork of a moment looks back on, ms. */
+/** Length of the range before a fork's instant, ms. */
 export const LOOK_BACK_MS = 60_000
-/** Beyond so many jobs a bin is longer: the table of all of them is held in memory. */
+/** Beyond this number of jobs bins are longer: the table of all jobs is held in memory. */
 const MANY_JOBS = 3_000
 const FEW_BINS = 60
 
@@ -20,11 +20,11 @@ const targetColumn = (m: (typeof TARGET_COLUMNS)[number]): number => TARGET_COLU
 const EMPTY = {
   code: 'FORK_EMPTY',
   what: 'There is nothing to fork',
-  unaffected: 'The cluster goes on as it is.',
+  unaffected: 'The cluster is not changed.',
 } as const
 
 /**
- * Inputs from the samples in memory, of the minute up to an instant.
+ * Fork inputs from the samples in memory, of the minute up to an instant.
  *
  * Failures: FORK_EMPTY: no sample yet, or nothing measured in that minute.
  */
@@ -42,7 +42,7 @@ export function inputsFromMemory(
   }
   const newestMs = raw.totals.atMs(raw.totals.newest)
   const endMs = Math.min(atMs ?? newestMs, newestMs)
-  // Raw samples while they reach back far enough, else means of a second.
+  // Raw samples while they reach back far enough, else one-second means.
   const isRaw = raw.totals.oldest === 1 || raw.totals.atMs(raw.totals.oldest) <= endMs - LOOK_BACK_MS
   const tier = isRaw || monitor.recent.seconds.totals.newest === 0 ? raw : monitor.recent.seconds
   const stepMs = tier === raw ? monitor.intervalNs / NS_PER_MS : 1000
@@ -81,7 +81,11 @@ export function inputsFromMemory(
   const jobs = [...monitor.jobs.all].map((j): ForkJob => {
     const rpcs = measure(j, 'rpcs')
     return {
-      ...{ jobId: j.jobId, user: j.user, account: j.account, nodes: j.nodes ?? null, hosts: j.hosts },
+      jobId: j.jobId,
+      user: j.user,
+      account: j.account,
+      nodes: j.nodes ?? null,
+      hosts: j.hosts,
       rpcs,
       readBps: measure(j, 'readBps'),
       writeBps: measure(j, 'writeBps'),
@@ -113,7 +117,7 @@ export function inputsFromMemory(
   }
 }
 
-/** Whether the samples in memory go back to the minute before an instant, or to the first sample of all. */
+/** True if the samples in memory cover the minute before an instant, or begin with the first sample. */
 export function reachesBack({ recent }: ClusterMonitor, atMs: number): boolean {
   const oldestOf = ({ totals }: typeof recent.raw): number => totals.atMs(totals.oldest)
   const raw = oldestOf(recent.raw)
@@ -122,7 +126,7 @@ export function reachesBack({ recent }: ClusterMonitor, atMs: number): boolean {
   return atMs - LOOK_BACK_MS >= oldest
 }
 
-/** What is the same for every fork of a source. */
+/** Facts shared by all forks of a source. */
 function sourceFacts(
   monitor: ClusterMonitor,
   sample: number,
@@ -138,7 +142,7 @@ function sourceFacts(
   }
 }
 
-/** The newest sample at or before an instant. */
+/** Newest sample at or before an instant. */
 function lastBefore(
   table: { sampleAt(atMs: number): number; atMs(sample: number): number; oldest: number },
   atMs: number,

@@ -1,19 +1,58 @@
-/** Forks of what is on screen: gathered from memory or from what is kept, written as a scenario, checked. */
+/** Forks of the active view: gathered from memory or from kept samples, written as a scenario, checked. */
 import { ok, type Result } from '#core/base/result.ts'
 import type { Forked, ForkInput } from '#core/api/sandbox.ts'
-import type { ForkInputs } from '#core/sandbox/fork-inputs.ts'
+import type { ForkInputs, ForkServer } from '#core/sandbox/fork-inputs.ts'
 import { forkScenario } from '#core/sandbox/fork.ts'
+import type { Span } from '#core/api/history.ts'
+import { DEFAULT_LOOP_OPTIONS } from '#core/adaptbf/loop-options.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
-import { aroundOf, inputsFromHistory } from './fork-history.ts'
-import { aroundPlayed } from './fork-played.ts'
+import { aroundOf, inputsFromHistory, type ForkAround } from './fork-history.ts'
 import { inputsFromMemory, LOOK_BACK_MS, reachesBack } from './fork-source.ts'
 import { checkOf } from './scenarios-check.ts'
 
+// Facts about a file besides its samples: servers from their names and rules; nothing about the controller.
+
+/** Default of T, RPC/s of one OST. */
+const USUAL_T = 500
+
+/** @param span  the rules are those at its beginning. */
+function aroundPlayed(monitor: ClusterMonitor, played: RecordedCluster, span: Span): ForkAround {
+  const { reader } = played.past
+  const ruled = new Set(reader.rulesAt(span.fromMs).map((r) => r.server.split('/')[0]))
+  const cpts = (server: string): number | undefined => {
+    const of = reader.rulesAt(span.fromMs).filter((r) => r.server === server)
+    return of.length > 0 ? Math.max(...of.map((r) => r.cpt)) + 1 : undefined
+  }
+  const isOwn = played.source.cluster === monitor.source.cluster
+  return {
+    cluster: played.source.cluster,
+    kind: 'RECORDED',
+    scenario: undefined,
+    mdts: [],
+    servers: played.servers.map((name): ForkServer => ({
+      name,
+      kind: 'oss',
+      version: undefined,
+      cpts: cpts(name),
+      policy: ruled.has(name) ? 'tbf' : 'fifo',
+    })),
+    control: {
+      controller: 'none',
+      mode: 'observe',
+      options: DEFAULT_LOOP_OPTIONS,
+      maxRate: isOwn ? monitor.source.maxRate : USUAL_T,
+      periodMs: monitor.source.periodNs / 1e6,
+    },
+    intervalMs: played.past.tiers.find((t) => t.id === 'raw')?.stepMs ?? 1000,
+    said: `Releases, policies, metadata servers, the controller and T are not kept in a file: T is ${isOwn ? 'the present one' : `assumed to be ${USUAL_T} RPC/s`}, policies are inferred from the rules.`,
+  }
+}
+
 /**
- * What is forked: a stretch as it is kept, or the minute up to an instant from memory while it reaches back so far.
+ * Gathers fork inputs: of a kept range, or of the minute up to an instant from memory if it reaches back that far.
  *
- * @param played  what is played back from a file: then it is forked, and nothing of the source behind it.
+ * @param played  playback from a file: then it is forked, without anything of the source behind it.
  *
  * Failures: FORK_EMPTY, FORK_HOLES.
  */

@@ -15,7 +15,7 @@ it('every input outside the model is said with its bound and its reason', () => 
   expect(all).toContain(
     'AdapTBF period of 50 ms is below the period it was reproduced with, 100 ms. A cycle of the published controller takes 25 ms, which the model does not charge.',
   )
-  expect(all.join('\n')).toMatch(/An append of 512 B of \S+ is not among whole pages of 4 KiB\. A page that is written/)
+  expect(all.join('\n')).toMatch(/An append of 512 B of \S+ is not among whole pages of 4 KiB\. A partly written page/)
   for (const sentence of all) expect(sentence).toMatch(/ is (below|above|not among) .+\. [A-Z].+\.$/)
 })
 

@@ -1,4 +1,4 @@
-/** The program of the thread that reads long texts of scenarios. */
+/** Thread that parses long scenario texts. */
 import { parentPort } from 'node:worker_threads'
 import type { ScenarioCheck } from '#core/api/sandbox.ts'
 import { complete, type Completion } from './completion.ts'

@@ -52,7 +52,7 @@ parentPort.on('message', ({ what }) => { if (what.kind === 'check') process.exit
   const stuck = new TextReader({ program, readMs: 50 })
   expect(await stuck.complete(LONG, 4, 12)).toEqual({ fromColumn: 12, options: [] })
   stuck.close()
-  // A loop of JavaScript ends with its thread: the next text has another one.
+  // An endless loop ends with its thread: the next text gets another one.
   const looping = new TextReader({ program: onMessage('for (;;);'), readMs: 500 })
   const late = { code: 'SCENARIO_UNREAD', message: 'the text was not read: it takes longer than 0.5 s' }
   expect((await looping.check(LONG)).faults).toMatchObject([late])

@@ -1,6 +1,6 @@
 /**
- * Reads texts of scenarios for the editor: short ones at once, long ones in a thread of their own, because a megabyte takes seconds in
- * which nothing would be sampled. The thread begins with the first long text, and is begun anew when it dies.
+ * Parser of scenario texts for the editor: short ones inline, long ones in a thread, because a megabyte takes seconds
+ * during which nothing would be sampled. The thread starts with the first long text, and is restarted when it dies.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,21 +11,21 @@ import { complete, type Completion } from './completion.ts'
 import type { FromReader, ToReader } from './reading-thread.ts'
 import { checkScenario, nothing, without } from './scenarios-check.ts'
 
-/** Read at once, characters: some milliseconds. */
+/** Parsed inline, characters: some milliseconds. */
 export const AT_ONCE_MAX = 20_000
-/** A text that takes longer is given up. */
+/** Timeout of a text. */
 const READ_MS = 60_000
-/** Heap of the thread, MiB. */
+/** V8 heap of the thread, MiB. */
 const HEAP_MIB = 2048
 const YOUNG_MIB = 64
 
-/** The thread's program: its source in a checkout, its bundle in the desktop shell. */
+/** Program of the thread: source in a checkout, bundle in the desktop shell. */
 function programFile(): string {
   const source = join(import.meta.dirname, 'reading-thread.ts')
   return existsSync(source) ? source : bundledPath('sandbox-reader.js')
 }
 
-/** @param why  undefined: there is no answer, because of this. */
+/** @param from  undefined: there is no answer, for the reason `why`. */
 type Answer = (from: FromReader | undefined, why: string) => void
 
 export class TextReader {
@@ -57,7 +57,7 @@ export class TextReader {
     })
   }
 
-  /** Without jobs, and checked anew. */
+  /** Text without some jobs, checked again. */
   async leaveOut(text: string, jobIds: readonly string[]): Promise<{ text: string; check: ScenarioCheck }> {
     if (text.length <= AT_ONCE_MAX) return without(text, jobIds)
     return new Promise((resolve) => {
@@ -109,9 +109,10 @@ export class TextReader {
     return setTimeout(() => this.#end(`it takes longer than ${this.#readMs / 1000} s`), this.#readMs)
   }
 
-  /** Ends the thread; whoever waits for it hears why. */
+  /** Ends the thread; waiting requests fail with the reason. */
   #end(why: string): void {
-    const [thread, waiting] = [this.#thread, [...this.#waiting.values()]]
+    const thread = this.#thread
+    const waiting = [...this.#waiting.values()]
     this.#thread = undefined
     this.#waiting.clear()
     clearTimeout(this.#timer)

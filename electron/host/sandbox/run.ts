@@ -1,4 +1,4 @@
-/** Runs of the sandbox at the host: one at a time, and the results that can still be exported. */
+/** Sandbox runs at the host: one at a time, and the results that can still be exported. */
 import { randomBytes } from 'node:crypto'
 import type { KnowledgeLine, OutsideInput, RunEvent, RunInput, RunResult } from '#core/api/sandbox.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
@@ -8,11 +8,45 @@ import { withoutIdlePlanes, type WithoutIdle } from '#core/sandbox/idle-planes.t
 import { ComparisonRun, type ComparisonEvent, type Cost } from '../../sandbox/comparison-run.ts'
 import { variantOf } from '../../sandbox/variant-input.ts'
 import { toNotice } from '../views/status.ts'
-import { runKnowledge } from './run-knowledge.ts'
 import { outsideInputs } from './outside-inputs.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
-/** Results that are kept for export. */
+// Uncertainty of a run itself, in addition to that of its scenario.
+
+/** Below this number of seeds the ends of a band are close to the observed extremes. */
+const FEW_SEEDS = 10
+
+function runKnowledge(
+  { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
+  seeds: number,
+  left: WithoutIdle['left'],
+): KnowledgeLine[] {
+  const lines: KnowledgeLine[] = []
+  const number = (n: number): string => Math.round(n).toLocaleString('en-GB')
+  if (rest.jobs > 0) {
+    const text = `${number(rest.jobs)} jobs with the least demand are run but not listed: together ${number(rest.rpcs)} RPC/s and ${number(rest.bps / 1e6)} MB/s in the baseline.`
+    lines.push({ level: 'watch', text })
+  }
+  if (!jobs.role.includes('hog')) {
+    lines.push({
+      level: 'ok',
+      text: 'No job of the baseline takes more than its fair share by nodes: no hog, no victim.',
+    })
+  }
+  if (seeds === 1) {
+    lines.push({ level: 'watch', text: 'One seed: the spread is unknown.' })
+  } else if (seeds < FEW_SEEDS) {
+    lines.push({ level: 'watch', text: `${seeds} seeds: the ends of the bands are uncertain.` })
+  }
+  if (left.length > 0) {
+    const names = left.map((plane) => (plane === 'locks' ? 'the ccPFS' : 'the data nodes')).join(' and ')
+    const text = `Not run, because no variant changes them and they share nothing with the Lustre servers: ${names}.`
+    lines.push({ level: 'ok', text })
+  }
+  return lines
+}
+
+/** Most results kept for export. */
 const RESULTS_KEPT = 10
 
 const BUSY: Failure = {
@@ -20,22 +54,22 @@ const BUSY: Failure = {
   what: 'The run was not started',
   why: 'another one is running, here or in another window',
   unaffected: 'the one that is running',
-  next: 'Wait for its end, or cancel it.',
+  next: 'Wait until it ends, or cancel it.',
 }
 
-/** A result, and what its scenario was forked from. */
+/** Result, and the source of its scenario's fork. */
 export interface KeptRun {
   readonly result: RunResult
-  /** undefined: the scenario is no fork. */
+  /** undefined: the scenario is not a fork. */
   readonly cluster: string | undefined
-  /** Instant of the fork on the cluster's clock; undefined where it is none. */
+  /** Instant of the fork on the cluster's clock; undefined if it is not a fork. */
   readonly forkMs: number | undefined
-  /** When the run ended, wall clock. */
+  /** Wall clock time when the run ended. */
   readonly endedMs: number
 }
 
 export interface RunServiceParts {
-  /** Ink of a job on screen, 1 to 7; 0: none. */
+  /** Color of a job on screen, 1 to 7; 0: none. */
   readonly colourOf: (jobId: string) => number
   /** Program of the threads (tests). */
   readonly program?: string | undefined
@@ -51,8 +85,8 @@ export class RunService {
   }
 
   /**
-   * Starts a comparison. It ends with its result, with a notice when a run failed, or without either when `signal` aborts or
-   * nobody takes more of it.
+   * Starts a comparison. It ends with its result, with a notice when a run failed, or without either when `signal`
+   * aborts or the caller stops reading.
    *
    * Failures: SANDBOX_BUSY; those of `parseScenario`, before any thread starts.
    */
@@ -69,7 +103,9 @@ export class RunService {
     const run: ComparisonRun = new ComparisonRun(
       { scenario: played, variants, seeds, seconds, sloWaitMs },
       {
-        ...{ colourOf: this.#parts.colourOf, signal, program: this.#parts.program },
+        colourOf: this.#parts.colourOf,
+        signal,
+        program: this.#parts.program,
         yields: true,
         onOver: () => {
           isOver = true
@@ -77,7 +113,7 @@ export class RunService {
         },
       },
     )
-    // A signal that had aborted before has ended it already.
+    // An already aborted signal has ended it.
     if (!isOver) this.#running = run
     const of = (event: ComparisonEvent): RunEvent => {
       if (event.kind === 'progress') return event
@@ -101,8 +137,14 @@ export class RunService {
       ...(outside.length > 0 ? { outside } : {}),
       id: randomBytes(6).toString('hex'),
       title: scenario.title,
-      ...{ seconds, seeds, sloWaitMs, knowledge, cost: { ...cost } },
-      ...{ jobs: comparison.jobs, variants: comparison.variants, verdict: comparison.verdict },
+      seconds,
+      seeds,
+      sloWaitMs,
+      knowledge,
+      cost: { ...cost },
+      jobs: comparison.jobs,
+      variants: comparison.variants,
+      verdict: comparison.verdict,
     }
     const { fork } = scenario
     const forkMs = fork && Date.parse(fork.at)
@@ -112,7 +154,7 @@ export class RunService {
     return result
   }
 
-  /** A result of this start of the host; null: the newest. Failures: NO_RESULT. */
+  /** Result of this start of the host; null: the newest. Failures: NO_RESULT. */
   result(id: string | null): Result<KeptRun> {
     const kept = id === null ? [...this.#kept.values()].at(-1) : this.#kept.get(id)
     if (kept) return ok(kept)
@@ -124,13 +166,13 @@ export class RunService {
     })
   }
 
-  /** Ends what runs. */
+  /** Ends the active run. */
   close(): void {
     this.#running?.end()
   }
 }
 
-/** What is told, in other words; ends with what it is made of, also while its taker waits. */
+/** Maps events; ends with its source, even while the caller waits. */
 function mapped<T, U>(events: AsyncGenerator<T, void, void>, of: (event: T) => U): AsyncGenerator<U, void, void> {
   async function* all(): AsyncGenerator<U, void, void> {
     for await (const event of events) yield of(event)

@@ -38,7 +38,7 @@ afterEach(async () => {
   hosts = []
 })
 
-/** A host that has looked at its source for a second. */
+/** Host that has sampled its source for a second. */
 async function sampled(scenario = SMALL): Promise<Host> {
   const file = join(tempFolder(), 'scenario.yaml')
   writeFileSync(file, scenario)
@@ -61,13 +61,13 @@ async function open(): Promise<Host> {
 }
 
 const deskOf = (host: Host, program?: string): SandboxService => {
-  const desk = new SandboxService({ onScreen: host.onScreen, dataDir: undefined, program })
-  desks.push(desk)
-  return desk
+  const service = new SandboxService({ onScreen: host.onScreen, dataDir: undefined, program })
+  desks.push(service)
+  return service
 }
 
-async function resultOf(desk: SandboxService, of: RunInput): Promise<RunResult> {
-  const run = desk.run(of)
+async function resultOf(service: SandboxService, of: RunInput): Promise<RunResult> {
+  const run = service.run(of)
   if (!run.ok) throw new Error(run.error.why)
   for await (const event of run.value) if (event.kind === 'result') return event.result
   throw new Error('no result')
@@ -75,16 +75,16 @@ async function resultOf(desk: SandboxService, of: RunInput): Promise<RunResult> 
 
 describe('a run', () => {
   let result: RunResult
-  let desk: SandboxService
+  let service: SandboxService
   beforeAll(async () => {
     const host = await sampled()
-    desk = new SandboxService({ onScreen: host.onScreen, dataDir: undefined })
+    service = new SandboxService({ onScreen: host.onScreen, dataDir: undefined })
     const events: RunEvent[] = []
-    const run = desk.run(input())
+    const run = service.run(input())
     if (!run.ok) throw new Error(run.error.why)
     for await (const event of run.value) events.push(event)
     await host.close()
-    // What crosses to a window is what the contract says, and nothing is lost as JSON.
+    // Events match the contract's schema, and JSON loses nothing.
     for (const event of events) {
       expect(runEvent.parse(event)).toEqual(event)
       expect(JSON.parse(JSON.stringify(event))).toEqual(event)
@@ -108,29 +108,29 @@ describe('a run', () => {
   })
 
   it('exports CSV that no spreadsheet runs, with every figure', () => {
-    const csv = desk.export(result.id, 'csv')
+    const csv = service.export(result.id, 'csv')
     if (!csv.ok) throw new Error(csv.error.what)
     const lines = csv.value.text.trim().split('\r\n')
     expect(lines).toHaveLength(1 + 3 * (8 + result.variants[0]!.planes.length + 3 * 6))
-    // A formula would stand right at the beginning of a cell.
+    // A formula would be at the beginning of a cell.
     expect(csv.value.text).not.toMatch(/(?:^|,)"?[=+@]/m)
     expect(csv.value.text).toContain(`"'=1+1"`)
     expect(csv.value.name).toMatch(/^sluice-two-jobs-and-a-hostile-one-[0-9a-f]{12}\.csv$/)
   })
 
   it('exports JSON whole, and Markdown in which nobody else speaks', () => {
-    const json = desk.export(result.id, 'json')
-    const md = desk.export(result.id, 'md')
+    const json = service.export(result.id, 'json')
+    const md = service.export(result.id, 'md')
     if (!json.ok || !md.ok) throw new Error('not exported')
     expect(JSON.parse(json.value.text)).toEqual(result)
-    expect(md.value.text).toContain('## What the model does not know')
+    expect(md.value.text).toContain('## Model limitations')
     expect(md.value.text).not.toContain('<img')
     const rows = md.value.text.split('\n').filter((l) => l.startsWith('| '))
     expect(new Set(rows.map((r) => r.split(' | ').length))).toEqual(new Set([4]))
   })
 
   it('is known by its id until ten others have come', () => {
-    expect(desk.export('0'.repeat(12), 'csv')).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
+    expect(service.export('0'.repeat(12), 'csv')).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
   })
 })
 
@@ -166,42 +166,42 @@ describe('one run at a time', () => {
   }
 
   it('refuses a second one, and lets the next in when the first was cancelled', async () => {
-    const desk = deskOf(host, endless())
-    const first = desk.run(input())
+    const service = deskOf(host, endless())
+    const first = service.run(input())
     if (!first.ok) throw new Error(first.error.what)
     expect((await first.value.next()).value).toMatchObject({ kind: 'progress', done: 0, of: 6 })
-    expect(desk.run(input())).toMatchObject({ ok: false, error: { code: 'SANDBOX_BUSY' } })
+    expect(service.run(input())).toMatchObject({ ok: false, error: { code: 'SANDBOX_BUSY' } })
     const waiting = first.value.next()
     await first.value.return()
     expect(await waiting).toMatchObject({ done: true })
     const cancel = new AbortController()
-    const second = desk.run(input(), cancel.signal)
+    const second = service.run(input(), cancel.signal)
     if (!second.ok) throw new Error(second.error.what)
     cancel.abort()
     for await (const event of second.value) expect(event.kind).toBe('progress')
-    expect(desk.run(input(), AbortSignal.abort()).ok).toBe(true)
-    expect(desk.run(input()).ok).toBe(true)
+    expect(service.run(input(), AbortSignal.abort()).ok).toBe(true)
+    expect(service.run(input()).ok).toBe(true)
   })
 
   it('is a notice when its thread dies twice, and the next one runs', async () => {
     const file = join(tempFolder(), 'dies.mjs')
     writeFileSync(file, 'process.exit(9)\n')
-    const desk = deskOf(host, file)
-    const run = desk.run(input())
+    const service = deskOf(host, file)
+    const run = service.run(input())
     if (!run.ok) throw new Error(run.error.what)
     const events: RunEvent[] = []
     for await (const event of run.value) events.push(event)
     expect(events.at(-1)).toMatchObject({ kind: 'failed', notice: { code: 'SANDBOX_CRASHED' } })
-    expect(desk.run(input()).ok).toBe(true)
+    expect(service.run(input()).ok).toBe(true)
   })
 
   it('refuses a scenario that cannot be read, with line and column, before any thread starts', async () => {
-    const desk = deskOf(host, endless())
-    const refused = desk.run(input({ text: SMALL.replace('max_rate: 500', 'max_rate: -5') }))
+    const service = deskOf(host, endless())
+    const refused = service.run(input({ text: SMALL.replace('max_rate: 500', 'max_rate: -5') }))
     expect(refused).toMatchObject({ ok: false, error: { code: 'SCENARIO_INVALID', line: 8, column: 22 } })
-    expect(desk.run(input({ text: '{' }))).toMatchObject({ ok: false, error: { code: 'SCENARIO_SYNTAX' } })
+    expect(service.run(input({ text: '{' }))).toMatchObject({ ok: false, error: { code: 'SCENARIO_SYNTAX' } })
     // Nothing was running.
-    expect(desk.run(input()).ok).toBe(true)
+    expect(service.run(input()).ok).toBe(true)
   })
 
   it('runs over the contract', async () => {
@@ -239,13 +239,13 @@ describe('a variant is staged', () => {
       ['two', { expiresS: 2700, reason: 'Victim 2 waits less' }],
     ])
     expect(host.monitor.loop.controller).toBe('adaptbf')
-    // The result was one without a controller.
+    // The result has no controller.
     expect(done).toMatchObject({
-      value: { text: expect.stringContaining('Controller adaptbf goes on writing') as string },
+      value: { text: expect.stringContaining('Controller adaptbf keeps writing') as string },
     })
     expect(host.monitor.setMode('advise').ok).toBe(true)
     const again = deskOf(host).stage(of({ name: 'Cap', controller: 'none', rules }), 'Victim 2 waits less', 45)
-    expect(again).toMatchObject({ value: { text: expect.not.stringContaining('goes on writing') as string } })
+    expect(again).toMatchObject({ value: { text: expect.not.stringContaining('keeps writing') as string } })
   })
 
   it('leaves the settings of the controller as they were when its choice cannot be put on record', async () => {
@@ -254,7 +254,8 @@ describe('a variant is staged', () => {
     expect(host.monitor.setController('none').ok).toBe(true)
     const before = host.monitor.loop.controllers.options
     const full = vi.spyOn(host.monitor, 'setController').mockReturnValue({
-      ...{ ok: false, error: { code: 'HISTORY_FULL', what: 'The choice was not put on record' } },
+      ok: false,
+      error: { code: 'HISTORY_FULL', what: 'The choice was not put on record' },
     })
     const tuned = of({ name: 'T', controller: 'adaptbf', adaptbf: { deadbandPercent: 7 }, rules: [CAP] })
     expect(deskOf(host).stage(tuned, 'why', 30)).toMatchObject({ ok: false, error: { code: 'HISTORY_FULL' } })
@@ -264,7 +265,7 @@ describe('a variant is staged', () => {
 
   it('whole or not at all: a line that is refused is named, and what was staged before stays', async () => {
     const host = await open()
-    const desk = deskOf(host)
+    const service = deskOf(host)
     const had = host.onScreen.console.ruleService.stage(
       'ost_io',
       { verb: 'start', name: 'cap', conditions: 'jobid={9.*}', rate: '7', rank: '', realtime: false, queue: 'both' },
@@ -279,7 +280,7 @@ describe('a variant is staged', () => {
       ['lctl set_param mds.MDS.mdt.nrs_tbf_rule="start a jobid={x} rate=5"', 'LINE_FAULTY'],
     ] as const) {
       const rules = [CAP, { service: 'ost_io' as const, line }]
-      const refused = desk.stage(of({ name: 'Bad', controller: 'none', rules }), 'why', 30)
+      const refused = service.stage(of({ name: 'Bad', controller: 'none', rules }), 'why', 30)
       expect(refused).toMatchObject({ ok: false, error: { code, why: expect.stringContaining('line 2') as string } })
       expect(staged(host)).toEqual(before)
     }
@@ -287,15 +288,15 @@ describe('a variant is staged', () => {
 
   it('as the choice of a controller, but not where it would begin to write', async () => {
     const host = await open()
-    const desk = deskOf(host)
+    const service = deskOf(host)
     const fixed = of({ name: 'Static', controller: 'static', rules: [CAP] })
-    expect(desk.stage(fixed, 'why', 30)).toMatchObject({ ok: false, error: { code: 'ENFORCING' } })
+    expect(service.stage(fixed, 'why', 30)).toMatchObject({ ok: false, error: { code: 'ENFORCING' } })
     expect([staged(host), host.monitor.loop.controller]).toEqual([[], 'adaptbf'])
     expect(host.monitor.setMode('advise').ok).toBe(true)
-    expect(desk.stage(fixed, 'why', 30)).toMatchObject({ ok: true, value: { staged: 1 } })
+    expect(service.stage(fixed, 'why', 30)).toMatchObject({ ok: true, value: { staged: 1 } })
     expect(host.monitor.loop.controller).toBe('static')
     const tuned = of({ name: 'AdapTBF', controller: 'adaptbf', adaptbf: { demand: 'served', deadbandPercent: 5 } })
-    const done = desk.stage(tuned, 'why', 30)
+    const done = service.stage(tuned, 'why', 30)
     expect(done).toMatchObject({
       ok: true,
       value: { staged: 0, text: expect.stringContaining('writes nothing') as string },
@@ -305,7 +306,7 @@ describe('a variant is staged', () => {
 
   it('not of a recording, not onto another cluster than its own, and not when there is nothing to stage', async () => {
     const host = await open()
-    const desk = deskOf(host)
+    const service = deskOf(host)
     const cap = of({ name: 'Cap', controller: 'none', rules: [CAP] })
     const fork = (cluster: string) =>
       SMALL.replace(
@@ -313,16 +314,16 @@ describe('a variant is staged', () => {
         `fork: { cluster: ${cluster}, at: '2026-01-01T00:00:00Z', span_s: 60, workload: closed }\nclients:`,
       )
     const short = { seconds: 1, seeds: 1, variants: input().variants.slice(0, 1) }
-    const other = await resultOf(desk, input({ ...short, text: fork('elsewhere') }))
-    expect(desk.stage(cap, 'why', 30, other.id)).toMatchObject({ ok: false, error: { code: 'OTHER_CLUSTER' } })
-    const own = await resultOf(desk, input({ ...short, text: fork('demo') }))
-    expect(desk.stage(cap, 'why', 30, own.id)).toMatchObject({ ok: true })
-    expect(desk.stage(cap, 'why', 30, 'ffff')).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
+    const other = await resultOf(service, input({ ...short, text: fork('elsewhere') }))
+    expect(service.stage(cap, 'why', 30, other.id)).toMatchObject({ ok: false, error: { code: 'OTHER_CLUSTER' } })
+    const own = await resultOf(service, input({ ...short, text: fork('demo') }))
+    expect(service.stage(cap, 'why', 30, own.id)).toMatchObject({ ok: true })
+    expect(service.stage(cap, 'why', 30, 'ffff')).toMatchObject({ ok: false, error: { code: 'NO_RESULT' } })
     for (const empty of [{}, { locks: 'lustre' as const }, { metadata: 'psfa' as const }, { haechi: 'off' as const }]) {
-      const refused = desk.stage(of({ name: 'Nothing', controller: 'none', ...empty }), 'why', 30)
+      const refused = service.stage(of({ name: 'Nothing', controller: 'none', ...empty }), 'why', 30)
       expect(refused).toMatchObject({ ok: false, error: { code: 'NOTHING_TO_STAGE' } })
     }
     host.onScreen.play({ views: host.onScreen.views, end: () => undefined })
-    expect(desk.stage(cap, 'why', 30)).toMatchObject({ ok: false, error: { code: 'RECORDED' } })
+    expect(service.stage(cap, 'why', 30)).toMatchObject({ ok: false, error: { code: 'RECORDED' } })
   })
 })

@@ -1,7 +1,4 @@
-/**
- * The sandbox at the host: the gallery, forks of the source on screen, and one run at a time. Each room keeps its own; this is only
- * what the contract calls.
- */
+/** Sandbox service: the gallery, forks of the active source, and one run at a time. */
 import type {
   CalibrateEvent,
   Forked,
@@ -15,20 +12,59 @@ import type {
 import type { Span } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { Playback } from '../history/playback.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import type { RecordedCluster } from '../../recorded/recorded-cluster.ts'
+import type { ClusterMonitor } from '../../cluster/monitor.ts'
+import { toNotice } from '../views/status.ts'
 import { exportResult, type Exported, type ExportFormat } from './export.ts'
-import { calibrationEvents } from './calibration-events.ts'
 import type { Completion } from './completion.ts'
 import { forkOf } from './fork.ts'
 import { RunService, type KeptRun } from './run.ts'
 import { TextReader } from './reading.ts'
-import { ScenarioShelf } from './scenarios.ts'
+import { ScenarioStore } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
+import { calibrateOver, type CalibrationOptions } from './calibration.ts'
+
+// Progress of a calibration as a stream: completed seeds, then the result or a failure. Closing the stream cancels it.
+
+export async function* calibrationEvents(
+  monitor: ClusterMonitor,
+  input: ForkInput & { readonly span: Span; readonly seeds: number },
+  options: Omit<CalibrationOptions, 'onSeed'> = {},
+): AsyncGenerator<CalibrateEvent, void, void> {
+  const own = new AbortController()
+  const signal = options.signal ? AbortSignal.any([options.signal, own.signal]) : own.signal
+  let done = 0
+  let wake = (): void => undefined
+  // The first event is sent before the range is read, which blocks the thread for a while.
+  yield { kind: 'progress', done, of: input.seeds }
+  if (signal.aborted) return
+  try {
+    const onSeed = (seeds: number): void => {
+      done = seeds
+      wake()
+    }
+    const ended = calibrateOver(monitor, input, { ...options, signal, onSeed })
+    for (let told = 0; ;) {
+      const next = new Promise<void>((resolve) => (wake = resolve))
+      const result = done > told ? undefined : await Promise.race([ended, next])
+      if (signal.aborted) return
+      if (result) {
+        const { ok } = result
+        yield ok ? { kind: 'result', calibration: result.value } : { kind: 'failed', notice: toNotice(result.error) }
+        return
+      }
+      told = done
+      yield { kind: 'progress', done, of: input.seeds }
+    }
+  } finally {
+    own.abort()
+  }
+}
 
 export interface SandboxServiceParts {
-  readonly onScreen: OnScreen
-  /** Folder of saved scenarios; undefined: none are kept. */
+  readonly onScreen: ActiveView
+  /** Folder of saved scenarios; undefined: none are saved. */
   readonly dataDir: string | undefined
   /** Program of the sandbox threads (tests). */
   readonly program?: string | undefined
@@ -37,9 +73,9 @@ export interface SandboxServiceParts {
 export class SandboxService {
   readonly parts: SandboxServiceParts
   readonly #runs: RunService
-  readonly #shelf: ScenarioShelf
+  readonly #shelf: ScenarioStore
   readonly #reader = new TextReader()
-  /** Ends calibrations that run when the host ends: their threads would keep it. */
+  /** Cancels calibrations when the host ends: their threads would keep it alive. */
   readonly #closing = new AbortController()
 
   constructor(parts: SandboxServiceParts) {
@@ -49,7 +85,7 @@ export class SandboxService {
       program,
       colourOf: (jobId) => (this.#played?.jobs ?? onScreen.monitor.jobs).find(jobId)?.colour ?? 0,
     })
-    this.#shelf = new ScenarioShelf(dataDir)
+    this.#shelf = new ScenarioStore(dataDir)
   }
 
   gallery(): GalleryEntry[] {
@@ -64,7 +100,7 @@ export class SandboxService {
     return this.#reader.check(text)
   }
 
-  /** Failures: NOT_WITHOUT: the scenario does not stand without these jobs. */
+  /** Failures: NOT_WITHOUT: the scenario is not valid without these jobs. */
   async leaveOut(text: string, jobIds: readonly string[]): Promise<Result<{ text: string; check: ScenarioCheck }>> {
     const left = await this.#reader.leaveOut(text, jobIds)
     const [fault] = left.check.faults
@@ -72,8 +108,8 @@ export class SandboxService {
     return fail({
       code: 'NOT_WITHOUT',
       what: 'The jobs were not left out',
-      why: `the scenario does not stand without them: ${fault.message}`,
-      unaffected: 'the scenario, which is as it was',
+      why: `the scenario is not valid without them: ${fault.message}`,
+      unaffected: 'the scenario, which is unchanged',
       next: 'Run it as a guess, or change the inputs.',
     })
   }
@@ -104,7 +140,7 @@ export class SandboxService {
     return calibrationEvents(onScreen.monitor, input, { signal: either, program, played: this.#played })
   }
 
-  /** What is played back from a file of its own: it is forked in the place of the source. */
+  /** Playback from a file: it is forked in place of the source. */
   get #played(): RecordedCluster | undefined {
     const { playback } = this.parts.onScreen
     return playback instanceof Playback && playback.file !== null ? playback.viewed : undefined
@@ -114,7 +150,10 @@ export class SandboxService {
     return this.#runs.run(input, signal)
   }
 
-  /** @param run  id of the result that the variant comes from: its scenario must be a fork of the source on screen, or none. */
+  /**
+   * @param run  id of the result that the variant comes from: its scenario must be a fork of the active source, or no
+   * fork.
+   */
   stage(
     variant: Variant,
     verdict: string,
@@ -132,7 +171,9 @@ export class SandboxService {
     return kept.ok ? ok(exportResult(kept.value.result, format)) : kept
   }
 
-  /** A result of this start of the host, what it was a fork of and when it was made; null: the newest. Failures: NO_RESULT. */
+  /**
+   * Result of this start of the host, with the fork's origin and the end time; null: the newest. Failures: NO_RESULT.
+   */
   kept(id: string | null): Result<KeptRun> {
     return this.#runs.result(id)
   }

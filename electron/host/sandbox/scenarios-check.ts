@@ -1,4 +1,4 @@
-/** What a scenario is, and what is wrong with it: faults in place, the picture, what the model does not know, and what to try. */
+/** Scenario check: faults with positions, topology, limitations of the model, and suggested variants. */
 import type * as z from 'zod'
 import { TEXT_MAX, type knowledgeLine, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { readScenarioText, type Scenario } from '#core/emulator/scenario.ts'
@@ -11,10 +11,10 @@ type KnowledgeLine = z.infer<typeof knowledgeLine>
 
 const FAULTS_MAX = 20
 const MESSAGE_MAX = 500
-/** Guesses that are said one by one among what the model does not know. */
+/** Most uncertain inputs listed one by one among the limitations. */
 const GUESSES_MAX = 4
 
-/** What holds for every scenario, and what this one says of itself. */
+/** General limitations, and those specific to a scenario. */
 export function knowledgeOf(s: Scenario): KnowledgeLine[] {
   const line = (level: KnowledgeLine['level'], text: string): KnowledgeLine => ({ level, text })
   const { fork, thinning } = s
@@ -22,21 +22,16 @@ export function knowledgeOf(s: Scenario): KnowledgeLine[] {
     ...(fork?.unknown ?? []).map((t) => line('unknown', t)),
     ...outsideInputs(s)
       .slice(0, GUESSES_MAX)
-      .map((one) => line('watch', `${outsideSentence(one)} What is said of it is a guess.`)),
-    ...(fork ? [] : [line('watch', 'A scenario that was written, not observed: its figures are of no cluster.')]),
+      .map((one) => line('watch', `${outsideSentence(one)} Low confidence.`)),
+    ...(fork ? [] : [line('watch', 'Written scenario: synthetic, not measured.')]),
     ...(thinning > 1
-      ? [
-          line(
-            'watch',
-            `Time is compressed ${thinning.toLocaleString('en')} times: rates and queues are as they are; phases, bursts and control periods are that much shorter, so waits longer than them end too soon.`,
-          ),
-        ]
+      ? [line('watch', `Time x${thinning.toLocaleString('en')}: waits longer than a period are underestimated.`)]
       : []),
     ...(fork?.in_range ?? []).map((t) => line('ok', t)),
   ]
 }
 
-/** The check of a text that is no scenario. */
+/** Check of a text that is not a valid scenario. */
 export const nothing = (faults: ScenarioCheck['faults']): ScenarioCheck => ({
   faults,
   title: '',
@@ -58,9 +53,9 @@ export function checkScenario(text: string): ScenarioCheck {
   return checkOf(read.value)
 }
 
-/** The same of a scenario that was read. */
+/** Check of a valid scenario. */
 export function checkOf(s: Scenario): ScenarioCheck {
-  // A fork takes the planes beside Lustre as they are: they are said among what is not known, and stop no run of it.
+  // A fork takes the planes besides Lustre unchanged: they are listed as limitations, but do not block a run.
   const outside = outsideInputs(s, { planes: s.fork === undefined })
   return {
     faults: [],
@@ -78,7 +73,7 @@ export function checkOf(s: Scenario): ScenarioCheck {
   }
 }
 
-/** A scenario without some of its jobs. */
+/** Scenario without some of its jobs. */
 export function without(text: string, jobIds: readonly string[]): { text: string; check: ScenarioCheck } {
   const left = leaveOut(text, new Set(jobIds))
   return { text: left, check: checkScenario(left) }

@@ -1,22 +1,25 @@
-/** Variants that make sense for a scenario: the baseline, then what an operator would try first. */
+/** Suggested variants of a scenario: the baseline, then the obvious alternatives. */
 import { variant, VARIANTS_MAX, type MetadataAlgorithm, type Variant, type VariantInput } from '#core/api/sandbox.ts'
 import { isMatchable } from '#core/control/desired-rule.ts'
 import { ADAPTBF, definitionOf } from '#core/controllers/registry.ts'
 import { isData } from '#core/emulator/operations.ts'
 import { checkRules } from '#core/emulator/scenario-rules.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
-import { wishes, type JobWish } from '#core/sandbox/demand.ts'
+import { wishes, type JobDemandEstimate } from '#core/sandbox/demand.ts'
 
-/** Servers take no rate above this. */
+/** Highest rate that servers accept. */
 const RATE_MAX = 65_535
 
-/** The largest by what it asks for of its kind, and beyond whom somebody else is left to gain from a cap. */
-function largest(all: readonly JobWish[], part: (w: JobWish) => number): JobWish | undefined {
+/** Job with the largest demand of one kind; undefined unless another job could gain from a cap on it. */
+function largest(
+  all: readonly JobDemandEstimate[],
+  part: (w: JobDemandEstimate) => number,
+): JobDemandEstimate | undefined {
   const asking = all.filter((w) => part(w) > 0).sort((a, b) => part(b) * b.rpcs - part(a) * a.rpcs)
   return asking.length > 1 ? asking[0] : undefined
 }
 
-/** Whether every server of a service takes a rule beside those that stand. */
+/** True if every server of a service accepts a rule in addition to the present ones. */
 function isTaken(s: Scenario, service: 'ost_io' | 'mdt', line: string): boolean {
   let refused = false
   checkRules({ ...s, rules: [...s.rules, { service, line }] }, () => (refused = true))
@@ -24,10 +27,11 @@ function isTaken(s: Scenario, service: 'ost_io' | 'mdt', line: string): boolean 
 }
 
 /**
- * A cap on the largest job at its entitlement: its part of T by compute nodes among the jobs that read and write. A rule acts on
- * each CPT of a whole server, so the rate of a target is multiplied by those of the server and divided by its CPTs.
+ * Cap on the largest job at its entitlement: its part of T by compute nodes among the jobs that read and write. A rule
+ * acts on each CPT of a whole server, so the rate of a target is multiplied by the server's number of targets and
+ * divided by its CPTs.
  */
-function staticCap(s: Scenario, all: readonly JobWish[]): VariantInput | undefined {
+function staticCap(s: Scenario, all: readonly JobDemandEstimate[]): VariantInput | undefined {
   const hog = largest(all, (w) => w.data)
   if (!hog || !isMatchable(hog.job.id)) return undefined
   const nodes = all.filter((w) => w.job.op.some(isData)).reduce((n, w) => n + w.job.clients.length, 0)
@@ -41,13 +45,13 @@ function staticCap(s: Scenario, all: readonly JobWish[]): VariantInput | undefin
   return { name: 'Static cap', controller: 'none', rules: [{ service: 'ost_io', line }] }
 }
 
-/** The scenario's own algorithm, by the name that variants have for it. */
+/** Algorithm of the scenario, by its variant name. */
 function algorithmOf({ padll, control }: Scenario): MetadataAlgorithm {
   const own = padll?.algorithm ?? control.metadata?.algorithm ?? 'psfa'
   return own === 'psharing' ? 'proportional' : own
 }
 
-function metadataCap(s: Scenario, all: readonly JobWish[]): VariantInput | undefined {
+function metadataCap(s: Scenario, all: readonly JobDemandEstimate[]): VariantInput | undefined {
   if (s.mds.length === 0) return undefined
   if (s.padll ?? s.control.metadata) {
     return { name: 'Metadata cap', controller: 'none', metadata: algorithmOf(s) }
@@ -61,13 +65,13 @@ function metadataCap(s: Scenario, all: readonly JobWish[]): VariantInput | undef
     : undefined
 }
 
-/** Whether anybody reads or writes enough for a controller of OSTs to have something to do. */
-const hasData = (all: readonly JobWish[]): boolean => all.filter((w) => w.data > 0).length > 1
+/** True if enough jobs read or write for a controller of OSTs to matter. */
+const hasData = (all: readonly JobDemandEstimate[]): boolean => all.filter((w) => w.data > 0).length > 1
 
 export function suggestedVariants(s: Scenario): Variant[] {
   const all = wishes(s)
   const { controller, mode } = s.control
-  // A fork is held against what would happen anyway; a scenario against a cluster that nothing controls.
+  // A fork is compared with the expected course; a scenario with an uncontrolled cluster.
   const isControlled = s.fork !== undefined && controller !== 'none' && mode === 'enforce'
   const isPlanned = s.padll !== undefined || s.control.metadata !== undefined
   const asIs: VariantInput = isControlled ? { name: 'As it is', controller } : { name: 'Baseline', controller: 'none' }
@@ -79,7 +83,7 @@ export function suggestedVariants(s: Scenario): Variant[] {
     out.push({ name: definitionOf(ADAPTBF).title, controller: ADAPTBF })
   const metadata = metadataCap(s, all)
   if (metadata) out.push(metadata)
-  // A fork is of Lustre: what it carries of the emulator's other planes is as it was, unless somebody asks for it.
+  // A fork covers Lustre: the emulator's other planes are unchanged unless requested.
   if (s.ccpfs && !s.fork) {
     const other = s.ccpfs.manager === 'lustre' ? 'seqdlm' : 'lustre'
     out.push({ name: other === 'lustre' ? 'Locks as Lustre' : 'SeqDLM', controller: 'none', locks: other })

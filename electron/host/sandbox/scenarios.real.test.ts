@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ScenarioShelf } from './scenarios.ts'
+import { ScenarioStore } from './scenarios.ts'
 
 const text = `title: Mine
 about: two jobs
@@ -27,7 +27,7 @@ afterEach(() => {
 
 describe('the gallery', () => {
   it('waits for no pipe, and lists a long text by its title', () => {
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     shelf.save('long', `${text}# ${'x'.repeat(30_000)}\n  - { id: cut`, false)
     execFileSync('mkfifo', [join(dir, 'scenarios', 'pipe.yaml')])
     expect(shelf.entries().filter((e) => e.own)).toMatchObject([{ id: 'own/long', title: 'Mine' }])

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkScenario } from './scenarios-check.ts'
-import { nameFault, notSaved, ScenarioShelf } from './scenarios.ts'
+import { nameFault, notSaved, ScenarioStore } from './scenarios.ts'
 
 const text = `title: Mine
 about: two jobs
@@ -36,7 +36,7 @@ afterEach(() => {
 
 describe('the gallery', () => {
   it('begins with the built-in scenarios, the demo first, and every one opens without a fault', () => {
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     const entries = shelf.entries()
     expect(entries[0]).toMatchObject({ id: 'built-in/demo', own: false, title: 'Four OSTs, one hog' })
     expect(entries.length).toBeGreaterThanOrEqual(10)
@@ -50,9 +50,9 @@ describe('the gallery', () => {
   })
 
   it('keeps what is saved over another start, and removes it', () => {
-    const saved = new ScenarioShelf(dir).save('My Scénario 1', text, false)
+    const saved = new ScenarioStore(dir).save('My Scénario 1', text, false)
     expect(saved).toEqual({ ok: true, value: { id: 'own/My Scénario 1' } })
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.entries().at(-1)).toEqual({ id: 'own/My Scénario 1', title: 'Mine', about: 'two jobs', own: true })
     expect(shelf.open('own/My Scénario 1')).toMatchObject({ ok: true, value: { text } })
     expect(shelf.remove('own/My Scénario 1')).toEqual({ ok: true, value: undefined })
@@ -61,7 +61,7 @@ describe('the gallery', () => {
   })
 
   it('takes no name twice unless told to', () => {
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.save('a', text, false).ok).toBe(true)
     expect(shelf.save('a', 'other', false)).toMatchObject({ ok: false, error: { code: 'SCENARIO_EXISTS' } })
     expect(shelf.open('own/a')).toMatchObject({ value: { text } })
@@ -72,23 +72,23 @@ describe('the gallery', () => {
   it('shows a broken file by its name, and what is wrong with it when it is opened', () => {
     mkdirSync(join(dir, 'scenarios'))
     writeFileSync(join(dir, 'scenarios', 'broken.yaml'), 'title: [')
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.entries().at(-1)).toMatchObject({ id: 'own/broken', title: 'broken' })
     const opened = shelf.open('own/broken')
     expect(opened.ok && opened.value.check.faults[0]).toMatchObject({ code: 'SCENARIO_SYNTAX', line: 1 })
   })
 
   it('without a data folder keeps nothing and says so', () => {
-    expect(new ScenarioShelf(undefined).save('a', text, false)).toMatchObject({
+    expect(new ScenarioStore(undefined).save('a', text, false)).toMatchObject({
       ok: false,
       error: { code: 'NO_DATA_DIR' },
     })
   })
 
   it('leaves the old text and no other file when a save fails', () => {
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     shelf.save('a', text, false)
-    // What cannot be made a file of: a folder stands in its place.
+    // A folder in its place cannot be replaced by a file.
     mkdirSync(join(dir, 'scenarios', 'b.yaml'))
     const r = shelf.save('b', text, true)
     expect(r).toMatchObject({
@@ -105,7 +105,7 @@ describe('the gallery', () => {
     } catch (e) {
       thrown = e
     }
-    const next = 'Make room on the disk and save again.'
+    const next = 'Free disk space and save again.'
     expect(notSaved(thrown)).toMatchObject({ code: 'SCENARIO_NOT_SAVED', why: 'the disk is full', next })
     expect(notSaved(new Error('EROFS')).why).toBe('EROFS')
   })
@@ -132,7 +132,7 @@ describe('exploits', () => {
     'x'.repeat(81),
   ])('path traversal by name is refused: %j', (name) => {
     expect(nameFault(name)).toBeDefined()
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.save(name, text, true)).toMatchObject({ ok: false, error: { code: 'SCENARIO_NAME' } })
     expect(existsSync(join(dir, 'scenarios'))).toBe(false)
   })
@@ -147,14 +147,14 @@ describe('exploits', () => {
     'own/..%2fsecret',
   ])('path traversal by id opens and removes nothing: %j', (id) => {
     writeFileSync(join(dir, 'secret.yaml'), 'title: secret')
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.open(id)).toMatchObject({ ok: false, error: { code: 'NO_SCENARIO' } })
     expect(shelf.remove(id).ok).toBe(false)
     expect(readFileSync(join(dir, 'secret.yaml'), 'utf8')).toBe('title: secret')
   })
 
   it('a built-in scenario cannot be removed or replaced', () => {
-    const shelf = new ScenarioShelf(dir)
+    const shelf = new ScenarioStore(dir)
     expect(shelf.remove('built-in/demo')).toMatchObject({ ok: false, error: { code: 'SCENARIO_BUILT_IN' } })
     expect(shelf.save('demo', text, true)).toMatchObject({ ok: true, value: { id: 'own/demo' } })
     expect(shelf.open('built-in/demo')).toMatchObject({ value: { check: { title: 'Four OSTs, one hog' } } })

@@ -1,27 +1,24 @@
-/**
- * The gallery: scenarios that ship with the program, and those that were saved here. A name is a file name of its own folder and
- * nothing else, whatever it looks like.
- */
+/** Gallery: built-in scenarios and saved ones. A name is a plain file name in its folder, whatever it looks like. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { TEXT_MAX, type GalleryEntry, type ScenarioCheck } from '#core/api/sandbox.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { writeWhole } from '../../files/whole-file.ts'
+import { writeFileAtomic } from '../../files/atomic-file.ts'
 import { resourcePath } from '../../files/resources.ts'
 import { checkScenario } from './scenarios-check.ts'
 
 const OWN = 'own/'
 const BUILT_IN = 'built-in/'
-/** Saved scenarios that are listed. */
+/** Most saved scenarios listed. */
 const LISTED_MAX = 500
 const ABOUT_MAX = 400
-/** Of a text, characters in which its title and the lines about it are looked for: all of a long one takes seconds. */
+/** Characters of a text searched for its title and description: parsing all of a long one takes seconds. */
 const HEAD_MAX = 20_000
-/** Files on Windows cannot be called so. */
+/** Reserved file names on Windows. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/i
 
-/** The order in which the built-in ones are shown; what is not named comes last. */
+/** Order of the built-in scenarios; others come last. */
 const ORDER = [
   'demo',
   'checkpoint-storm',
@@ -35,21 +32,22 @@ const ORDER = [
 const UNAFFECTED = 'Other scenarios stay as they are.'
 const NOT_SAVED = 'The scenario was not saved'
 
-/** Why a scenario cannot be called so; undefined: it can. */
+/** Reason why a scenario cannot have a name; undefined if it can. */
 export function nameFault(name: string): string | undefined {
   if (name.length > 80) return 'a name has at most 80 characters'
   if (!/^[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(name))
     return 'a name begins with a letter or digit; then letters, digits, blanks, ., - and _'
   if (/[ .]$/.test(name)) return 'a name does not end with a blank or a dot'
-  if (RESERVED.test(name.split('.')[0] ?? '')) return 'some systems keep this name for a device'
+  if (RESERVED.test(name.split('.')[0] ?? '')) return 'some systems reserve this name for a device'
   return Buffer.byteLength(`${name}.yaml`) > 200 ? 'the name is too long for a file' : undefined
 }
 
-/** Title and lines about it, as far as the text tells. */
+/** Title and description, as far as the text contains them. */
 function headOf(text: string, name: string): Pick<GalleryEntry, 'title' | 'about'> {
   try {
     const document = parseDocument(text.slice(0, HEAD_MAX))
-    const [title, about] = [document.get('title'), document.get('about')]
+    const title = document.get('title')
+    const about = document.get('about')
     return {
       title: typeof title === 'string' && title !== '' ? title.slice(0, 80) : name,
       about: typeof about === 'string' ? about.slice(0, ABOUT_MAX) : '',
@@ -59,17 +57,17 @@ function headOf(text: string, name: string): Pick<GalleryEntry, 'title' | 'about
   }
 }
 
-export class ScenarioShelf {
+export class ScenarioStore {
   readonly #own: string | undefined
   readonly #builtIn: string
 
-  /** @param dataDir  where saved ones are kept, in a folder `scenarios`; undefined: none are. */
+  /** @param dataDir  saved scenarios are in its folder `scenarios`; undefined: none are saved. */
   constructor(dataDir: string | undefined, builtIn = resourcePath('scenarios')) {
     this.#own = dataDir === undefined ? undefined : join(dataDir, 'scenarios')
     this.#builtIn = builtIn
   }
 
-  /** Every entry: the built-in ones in their order, then the saved ones by name. */
+  /** All entries: the built-in ones in their order, then the saved ones by name. */
   entries(): GalleryEntry[] {
     const rank = (name: string): number => {
       const at = ORDER.indexOf(name)
@@ -106,13 +104,13 @@ export class ScenarioShelf {
     }
     try {
       const found = statSync(file)
-      // What is no plain file, a pipe say, would be waited for.
+      // Opening anything but a plain file, such as a pipe, would block.
       const isPlain = found.isFile()
       if (!isPlain || found.size > 2 * TEXT_MAX) {
         return fail({
           code: 'SCENARIO_UNREADABLE',
           what: 'The scenario cannot be read',
-          why: isPlain ? 'the file is too large' : 'it is no plain file',
+          why: isPlain ? 'the file is too large' : 'it is not a regular file',
           unaffected: UNAFFECTED,
         })
       }
@@ -127,7 +125,7 @@ export class ScenarioShelf {
     }
   }
 
-  /** undefined: no name of a scenario. */
+  /** undefined: not a scenario name. */
   #fileOf(id: string): string | undefined {
     const own = id.startsWith(OWN)
     const folder = own ? this.#own : id.startsWith(BUILT_IN) ? this.#builtIn : undefined
@@ -136,7 +134,7 @@ export class ScenarioShelf {
   }
 
   /**
-   * Keeps a scenario, whole or not at all. Text that cannot run is kept as well: it may be half written.
+   * Saves a scenario atomically. A text that cannot run is saved as well: it may be unfinished.
    *
    * Failures: NO_DATA_DIR, SCENARIO_NAME, SCENARIO_EXISTS, SCENARIO_NOT_SAVED.
    */
@@ -158,20 +156,23 @@ export class ScenarioShelf {
       return refuse({
         code: 'SCENARIO_EXISTS',
         what,
-        why: 'there is one of this name',
+        why: 'the name exists',
         next: 'Replace it, or choose another name.',
       })
     }
     try {
       mkdirSync(this.#own, { recursive: true, mode: 0o700 })
-      writeWhole(file, text)
+      writeFileAtomic(file, text)
       return ok({ id: `${OWN}${name}` })
     } catch (e) {
       return fail(notSaved(e))
     }
   }
 
-  /** Removes a saved one; built-in ones stay. Failures: NO_SCENARIO, SCENARIO_BUILT_IN, SCENARIO_NOT_REMOVED. */
+  /**
+   * Removes a saved scenario; built-in ones cannot be removed. Failures: NO_SCENARIO, SCENARIO_BUILT_IN,
+   * SCENARIO_NOT_REMOVED.
+   */
   remove(id: string): Result<undefined> {
     if (id.startsWith(BUILT_IN)) {
       return fail({ code: 'SCENARIO_BUILT_IN', what: 'A built-in scenario cannot be removed', unaffected: UNAFFECTED })
@@ -192,7 +193,7 @@ export class ScenarioShelf {
   }
 }
 
-/** Why a scenario could not be written. */
+/** Failure of saving a scenario. */
 export function notSaved(e: unknown): Failure {
   const isFull = isErrno(e) && (e.code === 'ENOSPC' || e.code === 'EDQUOT')
   return {
@@ -200,14 +201,14 @@ export function notSaved(e: unknown): Failure {
     what: NOT_SAVED,
     why: isFull ? 'the disk is full' : reason(e),
     unaffected: UNAFFECTED,
-    next: isFull ? 'Make room on the disk and save again.' : 'Check the data folder and save again.',
+    next: isFull ? 'Free disk space and save again.' : 'Check the data folder and save again.',
   }
 }
 
 const isErrno = (e: unknown): e is NodeJS.ErrnoException => e instanceof Error && 'code' in e
 const reason = (e: unknown): string => (e instanceof Error ? e.message : String(e))
 
-/** Names of the scenarios in a folder, sorted; none where there is no folder. */
+/** Names of the scenarios in a folder, sorted; empty without a folder. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

@@ -1,6 +1,6 @@
 /**
- * A variant carried back to the source on screen: its rules are staged, its controller is chosen where that writes nothing. Rules
- * then go through the same review as every other change. All of a variant, or nothing of it.
+ * Staging of a variant on the active source: its rules are staged, its controller is selected if that writes nothing.
+ * Rules then go through the same review as every other change. Either all of a variant is staged or nothing.
  */
 import type { RuleForm } from '#core/api/rule-edits.ts'
 import type { Variant } from '#core/api/sandbox.ts'
@@ -8,7 +8,7 @@ import type { LoopOptions } from '#core/adaptbf/loop-options.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { typeOn } from '#core/control/server-rules.ts'
 import { readPastedLine } from '#core/tbf/pasted-line.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import type { RuleService } from '../rules/rule-service.ts'
 import { formOfValue } from '../rules/draft.ts'
 import type { ChangeTerms } from '../rules/staged-changes.ts'
@@ -19,21 +19,25 @@ export interface StageRequest {
   /** Becomes the reason of the staged changes. */
   readonly verdict: string
   readonly expireMinutes: number
-  /** Cluster that the scenario was forked from; undefined: it is no fork, or not known. */
+  /** Cluster that the scenario was forked from; undefined: it is not a fork, or not known. */
   readonly cluster: string | undefined
 }
 
 const WHAT = 'The variant was not staged'
 const UNAFFECTED = 'Nothing was staged, and nothing was changed on the cluster.'
 const refuse = (code: string, why: string, next: string): Failure => ({
-  ...{ code, what: WHAT, why, unaffected: UNAFFECTED, next },
+  code,
+  what: WHAT,
+  why,
+  unaffected: UNAFFECTED,
+  next,
 })
 
-/** Parts of a variant that no rule and no controller of OSTs carries, and where they are set. */
+/** Parts of a variant that no rule and no controller of OSTs covers, and the view where they are set. */
 function notCarried({ controller, metadata, locks, haechi, maxRate, periodMs }: Variant, writes: string): string[] {
   return [
     ...(controller === 'none' && writes !== 'none'
-      ? [`controller ${writes} goes on writing beside these rules; the variant was run without it`]
+      ? [`controller ${writes} keeps writing rules; the variant was run without it`]
       : []),
     ...(metadata === null ? [] : ['control of metadata is set in Metadata QoS']),
     ...(locks === null ? [] : ['the lock manager belongs to the servers']),
@@ -50,19 +54,19 @@ function fieldsOf(
   return (server && (typeOn(server, 'reg') ?? typeOn(server, 'hp'))?.fields) ?? []
 }
 
-/** The form of a line. Failures: LINE_FAULTY, naming the line. */
+/** Form of a rule line. Failures: LINE_FAULTY, naming the line. */
 function formOf(ruleService: RuleService, rule: Variant['rules'][number], number: number): Result<RuleForm> {
   const faulty = (why: string): Result<never> =>
     fail(refuse('LINE_FAULTY', `line ${number}, ${rule.line}: ${why}`, 'Correct the line in the variant.'))
   const read = readPastedLine(rule.line, fieldsOf(ruleService, rule.service))
   if (read.fault) return faulty(read.fault.why)
-  if (read.parameter !== 'nrs_tbf_rule') return faulty('it is no rule')
+  if (read.parameter !== 'nrs_tbf_rule') return faulty('it is not a rule')
   if (read.service !== undefined && read.service !== rule.service)
     return faulty(`it is for ${read.service}, not ${rule.service}`)
   return ok(formOfValue(read.value))
 }
 
-/** Stages every rule, or takes back what it staged and says which line was refused. */
+/** Stages all rules, or reverts them and reports the refused line. */
 function stageRules(ruleService: RuleService, { variant, verdict, expireMinutes }: StageRequest): Result<number> {
   const back = ruleService.staged.mark()
   const terms: ChangeTerms = { expiresS: Math.max(30, Math.round(expireMinutes * 60)), reason: verdict }
@@ -90,19 +94,20 @@ function optionChanges(variant: Variant, options: LoopOptions): Partial<LoopOpti
 /**
  * Stages a variant.
  *
- * Failures: RECORDED (what is on screen is played back); OTHER_CLUSTER; NOTHING_TO_STAGE; ENFORCING (its controller would begin
- * to write without a review); LINE_FAULTY and those of `RuleService.stage`, with the line; those of the controller's settings.
+ * Failures: RECORDED (a playback is shown); OTHER_CLUSTER; NOTHING_TO_STAGE; ENFORCING (its controller would begin to
+ * write without a review); LINE_FAULTY and those of `RuleService.stage`, with the line; those of the controller's
+ * settings.
  */
-export function stageVariant(onScreen: OnScreen, request: StageRequest): Result<{ staged: number; text: string }> {
+export function stageVariant(onScreen: ActiveView, request: StageRequest): Result<{ staged: number; text: string }> {
   const { variant, cluster } = request
   if (onScreen.playback) {
-    return fail(refuse('RECORDED', 'what is on screen is a recording', 'Return to live, then stage it.'))
+    return fail(refuse('RECORDED', 'a recording is shown', 'Return to live, then stage it.'))
   }
   const { monitor, ruleService } = onScreen.console
   const shown = monitor.source.cluster
   if (cluster !== undefined && cluster !== shown) {
-    const why = `the scenario is a fork of ${cluster}, and ${shown} is on screen`
-    return fail(refuse('OTHER_CLUSTER', why, `Show ${cluster}, then stage it.`))
+    const why = `the scenario is a fork of ${cluster}, and ${shown} is active`
+    return fail(refuse('OTHER_CLUSTER', why, `Switch to ${cluster}, then stage it.`))
   }
   const { loop } = monitor
   const isController = variant.controller !== 'none'
@@ -151,7 +156,7 @@ function words(
     ...(isSet ? [`controller ${variant.controller} is set in ${of.mode} mode and writes nothing`] : []),
     ...(variant.controller !== 'none' && !isSet ? [`controller ${variant.controller} is set already`] : []),
     ...of.left,
-    ...(cluster === undefined ? ['the scenario is no fork of this cluster'] : []),
+    ...(cluster === undefined ? ['the scenario is not a fork of this cluster'] : []),
   ]
     .map((text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`)
     .join(' ')

@@ -1,21 +1,21 @@
-/** A scenario as a picture: its clients, its servers with what they serve, and its jobs, largest first. */
+/** Topology of a scenario: its clients, its servers with their targets, and its jobs, largest first. */
 import type * as z from 'zod'
 import type { topology } from '#core/api/sandbox.ts'
 import type { Scenario } from '#core/emulator/scenario.ts'
 import { isData } from '#core/emulator/operations.ts'
-import { wishes, type JobWish } from '#core/sandbox/demand.ts'
+import { wishes, type JobDemandEstimate } from '#core/sandbox/demand.ts'
 
 export type Topology = z.infer<typeof topology>
 type Server = Topology['servers'][number]
 
-/** Jobs that are listed by name. */
+/** Most jobs listed by name. */
 const JOBS_MAX = 40
 
 const figure = (n: number): string => Math.round(n).toLocaleString('en')
 const sized = (kib: number): string => (kib % 1024 === 0 ? `${kib / 1024} MiB` : `${kib} KiB`)
 
-/** What a job does, in a few words: `write 1 MiB, 16 × 4 under way`. */
-function aboutJob({ job }: JobWish): string {
+/** Short description of a job: `write 1 MiB, 16 × 4 under way`. */
+function aboutJob({ job }: JobDemandEstimate): string {
   const { pattern, op, size_kib, processes, outstanding } = job
   const what = [...new Set(op)].slice(0, 4).join(', ')
   const size = op.some(isData) ? ` ${sized(size_kib)}` : ''
@@ -30,7 +30,7 @@ function aboutJob({ job }: JobWish): string {
   return `${what}${size}, ${pace}`
 }
 
-function lustreServers(s: Scenario, jobs: readonly JobWish[]): Server[] {
+function lustreServers(s: Scenario, jobs: readonly JobDemandEstimate[]): Server[] {
   const users = new Map<string, number>()
   const names = (of: 'oss' | 'mds'): string[] =>
     of === 'oss' ? s.oss.flatMap((o) => o.osts.map((t) => t.name)) : s.mds.flatMap((m) => m.mdts.map((t) => t.name))
@@ -46,8 +46,12 @@ function lustreServers(s: Scenario, jobs: readonly JobWish[]): Server[] {
   const jobsOn = (t: string): number => users.get(t) ?? 0
   return [
     ...s.oss.map((o): Server => ({
-      ...{ name: o.name, kind: 'oss', version: o.version, policy: o.policy ?? s.policy },
-      ...{ cpts: o.cpts, threads: o.threads },
+      name: o.name,
+      kind: 'oss',
+      version: o.version,
+      policy: o.policy ?? s.policy,
+      cpts: o.cpts,
+      threads: o.threads,
       targets: o.osts.map(({ name, disk }) => ({
         name,
         detail: `${figure(disk.bandwidth_mb_s)} MB/s, ${figure(disk.per_op_us)} µs an operation, ${disk.channels} at once`,
@@ -55,8 +59,12 @@ function lustreServers(s: Scenario, jobs: readonly JobWish[]): Server[] {
       })),
     })),
     ...s.mds.map((m): Server => ({
-      ...{ name: m.name, kind: 'mds', version: m.version, policy: m.policy ?? s.policy },
-      ...{ cpts: m.cpts, threads: m.threads },
+      name: m.name,
+      kind: 'mds',
+      version: m.version,
+      policy: m.policy ?? s.policy,
+      cpts: m.cpts,
+      threads: m.threads,
       targets: m.mdts.map((t) => ({
         name: t.name,
         detail: `${figure(t.per_op_us)} µs an operation, ${t.channels} at once`,

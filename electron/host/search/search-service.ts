@@ -1,21 +1,21 @@
-/** Search at the host: the source on screen, incidents, clusters and scenarios, the best few of each. */
+/** Search at the host: the active source, incidents, clusters and scenarios, the best matches of each. */
 import type { Found, FoundKind } from '#core/api/search.ts'
 import type { GalleryEntry } from '#core/api/sandbox.ts'
 import { searchWords } from '#core/search/match.ts'
 import type { ClusterService } from '../clusters/cluster-service.ts'
 import type { IncidentService } from '../incidents/incident-service.ts'
-import type { OnScreen } from '../on-screen.ts'
+import type { ActiveView } from '../active-view.ts'
 import type { SandboxService } from '../sandbox/sandbox-service.ts'
 import { hitsOf, jobHits, nodeHits, ownerHits, ruleHits, targetHits, type Hits, type Search } from './subjects.ts'
 
 export interface SearchParts {
-  readonly onScreen: OnScreen
+  readonly onScreen: ActiveView
   readonly clusters: ClusterService
   readonly incidents: IncidentService
   readonly sandbox: SandboxService
 }
 
-/** For how long the gallery is taken as it was: listing it reads every scenario. */
+/** Cache time of the gallery: listing it reads every scenario. */
 const GALLERY_MS = 10_000
 
 export class SearchService {
@@ -61,7 +61,9 @@ export class SearchService {
   #clusters(search: Search): Hits {
     const { clusters } = this.#parts
     const all = clusters.list.map(({ cluster: { input, servers } }) => ({
-      ...{ name: input.name, env: input.env, hosts: servers.map((s) => s.input.host) },
+      name: input.name,
+      env: input.env,
+      hosts: servers.map((s) => s.input.host),
     }))
     const { source } = clusters.emulator.monitor
     const every = [...all, { name: source.cluster, env: clusters.emulator.facts.env, hosts: [] }]
@@ -70,7 +72,9 @@ export class SearchService {
       every,
       ({ name, hosts }) => [name, ...hosts],
       ({ name, env, hosts }) => ({
-        ...{ kind: 'cluster', name, env },
+        kind: 'cluster',
+        name,
+        env,
         via: hosts.find((host) => search.words.some((word) => host.toLowerCase().includes(word))) ?? '',
       }),
     )

@@ -1,6 +1,6 @@
 /**
- * A search typed over 10,000 jobs at work, as many that ended, their owners, 2,400 rules and 48 targets, asked of the host as the
- * palette asks it. The baseline looks for the same text in the same job ids in a plain loop and sorts what it found.
+ * Search over 10,000 active jobs, as many that ended, their owners, 2,400 rules and 48 targets, through the host as the
+ * palette uses it. The baseline searches the same job ids in a plain loop and sorts the matches.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,10 +14,11 @@ import { openHost, type Host } from '../host.ts'
 const SIZES = [1000, 3000, 10_000]
 const JOBS = Math.max(...SIZES)
 const SECONDS = 6
-const [SERVERS, RULES] = [12, 200]
+const SERVERS = 12
+const RULES = 200
 const EPOCH_MS = 1_767_225_600_000
 const NAME = 'searched'
-/** As it is typed, and texts that many, few and none pass. */
+/** Text as it is typed, and texts that match many, few and no rows. */
 const TYPED = ['4', '43', '4321', '4321.py', 'python u34', 'u3', 'oss', 'ab_1', 'a1 openfoam', 'nothing at all']
 const EXES = ['lmp', 'python', 'vasp_std', 'h5perf', 'openfoam', 'ior']
 
@@ -26,15 +27,22 @@ const some = (from: number, count: number): string[] => Array.from({ length: cou
 const server = (k: number): string => `oss${String(k + 1).padStart(2, '0')}`
 const rulesOf = (k: number): RuleLine[] =>
   Array.from({ length: RULES }, (_, i) => ({
-    ...{ queue: 'reg', cpt: 0, name: `ab_${k}_${i}`, ref: 1, rate: 100 },
+    queue: 'reg',
+    cpt: 0,
+    name: `ab_${k}_${i}`,
+    ref: 1,
+    rate: 100,
     conditions: `jobid={${idOf(k * RULES + i)}}`,
   }))
 const targets = Array.from({ length: SERVERS * 4 }, (_, i) => ({
-  ...{ target: `many-OST${i.toString(16).padStart(4, '0')}`, node: server(i >> 2) },
-  ...{ rpcs: 100, serviceMs: 5, queued: 1 },
+  target: `many-OST${i.toString(16).padStart(4, '0')}`,
+  node: server(i >> 2),
+  rpcs: 100,
+  serviceMs: 5,
+  queued: 1,
 }))
 
-/** Written into a recording, so that the host shows it as it shows any. */
+/** Written to a recording, so that the host uses its normal playback. */
 async function record(folder: string, jobs: number): Promise<void> {
   const opened = History.open(join(folder, 'many.sqlite'), EPOCH_MS)
   if (!opened.ok) throw new Error(opened.error.what)
@@ -46,7 +54,13 @@ async function record(folder: string, jobs: number): Promise<void> {
     const atMs = EPOCH_MS + s * 1000
     if (s === 0) for (let k = 0; k < SERVERS; k++) history.recordRules(atMs, server(k), rulesOf(k))
     const rows = (s === 0 ? both : running).map((jobId, i) => ({
-      ...{ jobId, rpcs: 1 + ((i * 37) % 500), readBps: i * 4096, writeBps: i, throttled: 0, record: 0, mdops: i % 7 },
+      jobId,
+      rpcs: 1 + ((i * 37) % 500),
+      readBps: i * 4096,
+      writeBps: i,
+      throttled: 0,
+      record: 0,
+      mdops: i % 7,
     }))
     history.record(
       atMs,
@@ -81,7 +95,7 @@ async function opened(jobs: number) {
 const clientOf = (host: Host) => createRouterClient(host.router, { context: { peer: 'bench' } })
 const worlds = new Map<number, ReturnType<typeof opened>>()
 
-/** The slowest of the texts, ms. */
+/** Time of the slowest text, ms. */
 async function typed(now: () => number, jobs = JOBS): Promise<number> {
   const world = worlds.get(jobs) ?? opened(jobs)
   worlds.set(jobs, world)
@@ -112,15 +126,24 @@ function plain(now: () => number): number {
 
 export const benches: readonly (Bench | Growth)[] = [
   {
-    ...{ id: 'search.find-10000', unit: 'ms', run: (now) => typed(now), baseline: plain, must: { most: 20 } },
+    id: 'search.find-10000',
+    unit: 'ms',
+    run: (now) => typed(now),
+    baseline: plain,
+    must: { most: 20 },
     note: 'the slowest of ten texts, whole answer of the host; 10,000 jobs at work, as many that ended, 2,400 rules',
     beside: 'one plain loop over the job ids and a sort',
     limit:
       'A text may be any part of a name, for which there is no index: every job on screen is looked at, and SQLite tries LIKE on every job that is kept.',
   },
   {
-    ...{ id: 'search.growth', unit: 'exponent', sizes: SIZES, axis: 'size', runs: 5, must: { most: 1.15 } },
-    note: 'the same over jobs at work, with as many that ended; rules and targets stay as many; the bound is a wish of our own',
+    id: 'search.growth',
+    unit: 'exponent',
+    sizes: SIZES,
+    axis: 'size',
+    runs: 5,
+    must: { most: 1.15 },
+    note: 'the same over jobs at work, with as many that ended; rules and targets stay as many; the bound is our own target',
     cost: typed,
     limit: 'Below 1, as rules and targets cost the same for all sizes.',
   },

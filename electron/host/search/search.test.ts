@@ -5,7 +5,7 @@ import { plainText } from '#core/base/plain-text.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { searchWords } from '#core/search/match.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import type { JobRead, Viewed } from '../../cluster/viewed.ts'
+import type { JobRead, ClusterView } from '../../cluster/cluster-view.ts'
 import { openHost, type Host } from '../host.ts'
 import { jobHits, ownerHits } from './subjects.ts'
 
@@ -16,7 +16,10 @@ let host: Host
 let api: ReturnType<typeof clientOf>
 beforeAll(async () => {
   const opened = await openHost({
-    ...{ shell: 'terminal', historyFile: join(tempFolder(), 'h.sqlite'), paced: false, epochSeconds: EPOCH_S },
+    shell: 'terminal',
+    historyFile: join(tempFolder(), 'h.sqlite'),
+    paced: false,
+    epochSeconds: EPOCH_S,
   })
   if (!opened.ok) throw new Error(opened.error.what)
   host = opened.value
@@ -58,7 +61,10 @@ describe('a search over what is on screen', () => {
     const { id } = await api.incidents.create({ atMs, span: null, title, note: '' })
     for (const text of [id, 'hog', '<img', '100 %', 'of_it'])
       expect((await api.search.find({ text })).found).toContainEqual({
-        ...{ kind: 'incident', id, title: plainText(title), status: 'exercise' },
+        kind: 'incident',
+        id,
+        title: plainText(title),
+        status: 'exercise',
       })
     expect(await kindsOf('100 & hog')).toEqual([])
   })
@@ -68,7 +74,13 @@ describe('a search over what is on screen', () => {
     const facts = { user: 'zoe', account: 'geo', nodes: 4 }
     const names = ['9001.gone_100%.u7', '9002.goneX100.u7']
     const jobs = names.map((jobId) => ({
-      ...{ jobId, rpcs: 5, readBps: 0, writeBps: 0, throttled: 0, record: 0, mdops: 0 },
+      jobId,
+      rpcs: 5,
+      readBps: 0,
+      writeBps: 0,
+      throttled: 0,
+      record: 0,
+      mdops: 0,
     }))
     host.monitor.history.record(atMs + 60_000, jobs, [], (jobId) => ({ jobId, ...facts }))
     host.monitor.history.flush()
@@ -82,7 +94,7 @@ describe('a search over what is on screen', () => {
       expect([
         text,
         (await api.search.find({ text })).found.filter((f) => f.kind !== 'incident' && f.kind !== 'job'),
-      ]).toEqual([...[text, []]])
+      ]).toEqual([text, []])
     await expect(api.search.find({ text: 'x'.repeat(201) })).rejects.toThrow()
     const one = await api.search.find({ text: 'ost', limit: 1 })
     expect(one.found.filter((f) => f.kind === 'target')).toHaveLength(1)
@@ -92,8 +104,14 @@ describe('a search over what is on screen', () => {
 
 describe('of ten thousand jobs', () => {
   const jobs: JobRead[] = Array.from({ length: 10_000 }, (_, i) => ({
-    ...{ jobId: `${10_000 + i}.app${i % 40}.u${i % 300}`, firstSeenMs: i, user: `u${i % 300}`, account: `a${i % 9}` },
-    ...{ nodes: 2, colour: 1, targets: new Set(), lastSecond: { ops: new Map() } },
+    jobId: `${10_000 + i}.app${i % 40}.u${i % 300}`,
+    firstSeenMs: i,
+    user: `u${i % 300}`,
+    account: `a${i % 9}`,
+    nodes: 2,
+    colour: 1,
+    targets: new Set(),
+    lastSecond: { ops: new Map() },
   }))
   const byId = new Map(jobs.map((job) => [job.jobId, job]))
   const viewed = {
@@ -101,7 +119,7 @@ describe('of ten thousand jobs', () => {
     source: { periodNs: 1e9 },
     recent: { raw: { jobs: { mean: () => 3 } } },
     jobs: { all: jobs, size: jobs.length, find: (id: string) => byId.get(id) },
-  } as unknown as Viewed
+  } as unknown as ClusterView
 
   it('the few that are wanted come first, and only they are read', () => {
     const hits = jobHits({ words: searchWords('12345'), limit: 6 }, viewed, undefined)
@@ -109,7 +127,9 @@ describe('of ten thousand jobs', () => {
     const many = jobHits({ words: searchWords('app7'), limit: 6 }, viewed, undefined)
     expect([many.found.length, many.total]).toEqual([6, 250])
     expect(ownerHits({ words: searchWords('u7'), limit: 3 }, viewed, 'user').found[0]).toEqual({
-      ...{ kind: 'user', name: 'u7', jobs: 34 },
+      kind: 'user',
+      name: 'u7',
+      jobs: 34,
     })
   })
 })

@@ -1,11 +1,11 @@
-/** What a search goes through of the source on screen: its jobs, users, accounts, rules, targets and nodes. */
+/** Searchable items of the active source: jobs, users, accounts, rules, targets and nodes. */
 import type { Found } from '#core/api/search.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { Cheapest, matchCost } from '#core/search/match.ts'
 import { jobColumn } from '../../cluster/state/recent.ts'
 import { placeOf } from '../../base/service.ts'
-import type { JobRead, RulesRead, Viewed } from '../../cluster/viewed.ts'
+import type { JobRead, RulesRead, ClusterView } from '../../cluster/cluster-view.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { rulesIn } from '../rules/servers.ts'
 import { rateSamples, stand } from '../position.ts'
@@ -20,7 +20,7 @@ export interface Hits {
   readonly total: number
 }
 
-/** The best of one kind. */
+/** Best matches of one kind. */
 export function hitsOf<T>(
   { words, limit }: Search,
   all: Iterable<T>,
@@ -35,46 +35,55 @@ export function hitsOf<T>(
   return { found: best.items.map(make), total: best.total }
 }
 
-/** Names are cut where the contract ends; nothing is found by what is beyond. */
+/** Names are cut to the contract's limit; text beyond it is not searched. */
 const cut = (text: string): string => text.slice(0, 512)
 
-function runningJob(viewed: Viewed, job: JobRead): Found {
-  // As the views show it: while no server answers, that is what was measured last.
+function runningJob(viewed: ClusterView, job: JobRead): Found {
+  // As in the views: while no server answers, the last measured sample.
   const sample = viewed.live ? stand(viewed, null).sample : viewed.sample
   const rate = viewed.recent.raw.jobs.mean(job.jobId, jobColumn('rpcs'), sample, rateSamples(viewed))
   return {
     kind: 'job',
-    ...{ id: cut(job.jobId), user: cut(job.user), account: cut(job.account), colour: job.colour },
+    id: cut(job.jobId),
+    user: cut(job.user),
+    account: cut(job.account),
+    colour: job.colour,
     rpcs: Number.isFinite(rate) ? rate : null,
     isThere: true,
     firstMs: job.firstSeenMs,
   }
 }
 
-/** Jobs of the source first; then those that it no longer has and the history does. */
-export function jobHits(search: Search, viewed: Viewed, reader: HistoryReader | undefined): Hits {
+/** Jobs of the source first; then jobs that only the history has. */
+export function jobHits(search: Search, viewed: ClusterView, reader: HistoryReader | undefined): Hits {
   const fields = (job: { jobId: string; user: string; account: string }): string[] => [job.jobId, job.user, job.account]
   const running = hitsOf(search, viewed.jobs.all, fields, (job) => runningJob(viewed, job))
   const room = search.limit - running.found.length
   if (room <= 0 || !reader) return running
-  // There is room left, so all that match of those on screen are among these. A recording would call any of its jobs one of them.
+  // All matching jobs on screen are included, since there is room left; the rest are ended jobs. For a recording any of
+  // its jobs counts as known.
   const shown = new Set(running.found.map((job) => job.kind === 'job' && job.id))
   const kept = reader
     .findJobs(search.words, search.limit + running.found.length)
     .filter(({ jobId }) => !shown.has(cut(jobId)) && viewed.live?.jobs.find(jobId) === undefined)
   const ended = hitsOf({ ...search, limit: room }, kept, fields, ({ jobId, user, account, firstMs }) => ({
     kind: 'job',
-    ...{ id: cut(jobId), user: cut(user), account: cut(account), rpcs: null, isThere: false, firstMs },
+    id: cut(jobId),
+    user: cut(user),
+    account: cut(account),
+    rpcs: null,
+    isThere: false,
+    firstMs,
     colour: viewed.jobs.find(jobId)?.colour ?? 0,
   }))
   return { found: [...running.found, ...ended.found], total: running.total + ended.total }
 }
 
-/** How many jobs each owner has. Counted once a sample: a text is typed quicker than that. */
+/** Jobs per owner, counted once a sample: typing is faster than that. */
 type Owners = Readonly<Record<'user' | 'account', ReadonlyMap<string, number>>>
-const counted = new WeakMap<Viewed['jobs'], { readonly of: string; readonly owners: Owners }>()
+const counted = new WeakMap<ClusterView['jobs'], { readonly of: string; readonly owners: Owners }>()
 
-function ownersOf({ jobs, sample }: Viewed): Owners {
+function ownersOf({ jobs, sample }: ClusterView): Owners {
   const of = `${sample} ${jobs.size}`
   const known = counted.get(jobs)
   if (known?.of === of) return known.owners
@@ -87,8 +96,8 @@ function ownersOf({ jobs, sample }: Viewed): Owners {
   return owners
 }
 
-/** Whoever owns jobs, by one of their facts. */
-export function ownerHits(search: Search, viewed: Viewed, kind: 'user' | 'account'): Hits {
+/** Owners of jobs, by one of their facts. */
+export function ownerHits(search: Search, viewed: ClusterView, kind: 'user' | 'account'): Hits {
   return hitsOf(
     search,
     ownersOf(viewed)[kind],
@@ -97,7 +106,7 @@ export function ownerHits(search: Search, viewed: Viewed, kind: 'user' | 'accoun
   )
 }
 
-function linesOf(viewed: Viewed, place: string, read: RulesRead | undefined): readonly RuleLine[] {
+function linesOf(viewed: ClusterView, place: string, read: RulesRead | undefined): readonly RuleLine[] {
   if (!read) return []
   const { live } = viewed
   if (read.lines) return read.lines
@@ -110,13 +119,13 @@ interface Placed {
   readonly queue: 'reg' | 'hp'
   readonly rule: MergedRule
 }
-/** The rules of all servers, merged anew only where a server's list was read anew. */
+/** Merged rules of all servers, merged again only if a server's list was read again. */
 const merged = new WeakMap<
-  Viewed['jobs'],
+  ClusterView['jobs'],
   { readonly reads: readonly (RulesRead | undefined)[]; readonly rules: readonly Placed[] }
 >()
 
-function rulesOf(viewed: Viewed): readonly Placed[] {
+function rulesOf(viewed: ClusterView): readonly Placed[] {
   const lists = SERVICE_NAMES.flatMap((service) =>
     (viewed.live?.serversOf(service) ?? (service === 'ost_io' ? viewed.servers : [])).map((host) => {
       const place = placeOf(host, service)
@@ -137,20 +146,23 @@ function rulesOf(viewed: Viewed): readonly Placed[] {
   return rules
 }
 
-export function ruleHits(search: Search, viewed: Viewed): Hits {
+export function ruleHits(search: Search, viewed: ClusterView): Hits {
   return hitsOf(
     search,
     rulesOf(viewed),
     ({ rule }) => [rule.name, rule.conditions],
     ({ service, queue, rule }) => ({
       kind: 'rule',
-      ...{ service, queue, name: cut(rule.name), conditions: cut(rule.conditions) },
+      service,
+      queue,
+      name: cut(rule.name),
+      conditions: cut(rule.conditions),
       servers: new Set(rule.lines.map((line) => line.host)).size,
     }),
   )
 }
 
-export const targetHits = (search: Search, viewed: Viewed): Hits =>
+export const targetHits = (search: Search, viewed: ClusterView): Hits =>
   hitsOf(
     search,
     viewed.targets,
@@ -158,7 +170,7 @@ export const targetHits = (search: Search, viewed: Viewed): Hits =>
     ({ target, node }) => ({ kind: 'target', name: cut(target), node: cut(node) }),
   )
 
-export function nodeHits(search: Search, viewed: Viewed): Hits {
+export function nodeHits(search: Search, viewed: ClusterView): Hits {
   const roles = new Map<string, string>()
   for (const { node } of viewed.targets) roles.set(node, '')
   for (const host of viewed.servers) roles.set(host, 'oss')

@@ -1,17 +1,17 @@
 /**
- * Alerts as notifications, while nobody looks at the window. Names in them come from users of the machine: they are plain words of
- * bounded length. A storm of alerts is a few notifications: the rest is counted in the next one.
+ * Desktop notifications of alerts, while the window has no focus. Names in them are chosen by users of the cluster:
+ * plain text of bounded length. A burst of alerts becomes a few notifications: the rest is counted in the next one.
  */
-import type { Entry } from '#core/alerts/book.ts'
+import type { Entry } from '#core/alerts/alert-store.ts'
 import { plainText } from '#core/base/plain-text.ts'
 
-/** Between two notifications, ms. */
+/** Minimum interval of notifications, ms. */
 const APART_MS = 15_000
 const AN_HOUR_MOST = 12
 const HOUR_MS = 3_600_000
 const TITLE_MOST = 60
 const BODY_MOST = 240
-/** Notifications that can still be chosen. */
+/** Most notifications that can still be clicked. */
 const KNOWN = 64
 
 export interface AlertNotice {
@@ -37,7 +37,7 @@ export class AlertNotices {
     this.#nowMs = nowMs
   }
 
-  /** An alert has begun, and nobody looks. */
+  /** Notifies of a new alert while the window has no focus. */
   tell(cluster: string, { id, level, text, where }: Pick<Entry, 'id' | 'level' | 'text' | 'where'>): void {
     const nowMs = this.#nowMs()
     this.#told = this.#told.filter((t) => nowMs - t < HOUR_MS)
@@ -58,7 +58,7 @@ export class AlertNotices {
     })
   }
 
-  /** Whose alert a notification was of; undefined for one that was not told. */
+  /** Cluster of a notification's alert; undefined for an unknown one. */
   clusterOf(id: string): string | undefined {
     return this.#known.get(id)
   }

@@ -1,11 +1,11 @@
 /**
- * Passphrases that the system's keychain keeps, where it is a real one. What is on disk only the keychain of this user on this machine
- * opens; without one nothing is kept at all, rather than under a key that anybody knows.
+ * Passphrases in the system keychain, if a real one exists. The file on disk can be decrypted only by the keychain of
+ * this user on this machine; without a keychain nothing is kept, rather than under a publicly known key.
  */
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { readPlain } from '../../files/plain-file.ts'
-import { writeWhole } from '../../files/whole-file.ts'
+import { writeFileAtomic } from '../../files/atomic-file.ts'
 import type { Keychain, KeychainState } from './shell.ts'
 
 const VERSION = 1
@@ -25,8 +25,8 @@ export class KeptSecrets {
   readonly #sealed: Map<string, string>
 
   /**
-   * @param file      where sealed texts are kept; undefined: nowhere.
-   * @param keychain  undefined where there is none to ask.
+   * @param file      file of sealed texts; undefined: none.
+   * @param keychain  undefined if there is none.
    */
   constructor(file: string | undefined, keychain: Keychain | undefined) {
     this.#file = file
@@ -34,18 +34,18 @@ export class KeptSecrets {
     this.#sealed = new Map(file === undefined ? [] : Object.entries(stored(file)))
   }
 
-  /** Key files whose passphrases are kept. */
+  /** Key files with kept passphrases. */
   get files(): string[] {
     return [...this.#sealed.keys()]
   }
 
   async state(): Promise<KeychainState> {
     if (!this.#keychain) return { can: false, why: 'only the desktop application has a way to the keychain' }
-    if (this.#file === undefined) return { can: false, why: 'this console keeps nothing' }
+    if (this.#file === undefined) return { can: false, why: 'this console has no data folder' }
     return this.#keychain.state()
   }
 
-  /** The bytes are zeroed by whoever uses them. */
+  /** The caller must zero the bytes after use. */
   async of(file: string): Promise<Buffer | undefined> {
     const sealed = this.#sealed.get(file)
     if (sealed === undefined || !this.#keychain) return undefined
@@ -56,7 +56,7 @@ export class KeptSecrets {
   /** Failures: KEYCHAIN, SECRETS_FULL, SECRETS_NOT_WRITTEN. */
   async keep(file: string, passphrase: string): Promise<Result<undefined>> {
     const state = await this.state()
-    const next = 'Go on without keeping it.'
+    const next = 'Continue without keeping it.'
     if (!state.can || !this.#keychain) return fail({ code: 'KEYCHAIN', what: NOT_KEPT, why: state.why, next })
     if (!this.#sealed.has(file) && this.#sealed.size >= MOST) {
       return fail({ code: 'SECRETS_FULL', what: NOT_KEPT, why: `there are ${MOST}`, next: 'Forget one.' })
@@ -73,7 +73,7 @@ export class KeptSecrets {
     return written
   }
 
-  /** @returns how many. Failure: SECRETS_NOT_WRITTEN. */
+  /** @returns number of removed passphrases. Failure: SECRETS_NOT_WRITTEN. */
   forget(file: string | null): Result<number> {
     const gone = file === null ? this.files : this.files.filter((f) => f === file)
     if (gone.length === 0) return ok(0)
@@ -85,16 +85,16 @@ export class KeptSecrets {
   #write(): Result<undefined> {
     if (this.#file === undefined) return ok(undefined)
     try {
-      writeWhole(this.#file, JSON.stringify({ version: VERSION, passphrases: Object.fromEntries(this.#sealed) }))
+      writeFileAtomic(this.#file, JSON.stringify({ version: VERSION, passphrases: Object.fromEntries(this.#sealed) }))
       return ok(undefined)
     } catch (e) {
       const why = e instanceof Error ? e.message : String(e)
-      return fail({ code: 'SECRETS_NOT_WRITTEN', what: 'What the keychain keeps was not written', why })
+      return fail({ code: 'SECRETS_NOT_WRITTEN', what: 'The kept passphrases were not saved', why })
     }
   }
 }
 
-/** What cannot be read is not there: a passphrase is asked for again, and kept again when that is asked for. */
+/** An unreadable file counts as empty: passphrases are asked for again. */
 function stored(file: string): Record<string, string> {
   try {
     return document.parse(JSON.parse(readPlain(file, FILE_BYTES))).passphrases

@@ -1,27 +1,38 @@
-/** Files that a window has written where a person chose: the place is known here alone, and a file is there only when it is whole. */
+/**
+ * Files that a window saves at a place the operator chose: only the host knows the path, and a file exists only once it
+ * is complete.
+ */
 import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import { plainText } from '#core/base/plain-text.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import { WholeParts } from '../../files/whole-parts.ts'
+import { PartialFile } from '../../files/partial-file.ts'
 
-/** Files that are being written at once. */
+/** Most files being written at once. */
 const OPEN = 4
-/** A window that says nothing more is gone, ms. */
+/** Time after which a silent window is considered gone, ms. */
 const LATE_MS = 60_000
 const NAME_MOST = 150
-/** Questions in a minute: a window that goes on asking is not left with the dialog in the way of everything else. */
+/** Most dialogs per minute: a misbehaving window must not block everything else with them. */
 const ASKED_MOST = 12
 const MINUTE_MS = 60_000
-/** Kinds of files that the console writes. Another name is of a text: nothing that a desktop would start on a double click. */
+/**
+ * File types that the console writes. Other names are treated as text, so that nothing is started by a double click.
+ */
 const KIND = /\.(?:csv|json|jsonl|md|png|sh|svg|tar|toml|tsv|txt|yaml|yml|zip|zst|gz)$/i
-/** Devices of Windows, whatever stands behind the dot. */
+/** Device names of Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i
 
 const refuse = (code: string, why: string, next?: string): { ok: false; error: Failure } =>
-  fail({ code, what: 'The file was not written', why, unaffected: 'A file of that name stays as it was.', next })
+  fail({
+    code,
+    what: 'The file was not written',
+    why,
+    unaffected: 'An existing file of that name is not changed.',
+    next,
+  })
 
-/** The name that is proposed: no path, nothing hidden, nothing that reads as another one. */
+/** Sanitizes a proposed file name: no path, not hidden, no confusable characters. */
 export function proposedName(name: string): string {
   const plain = name
     .replace(/[^\p{L}\p{N} ._-]+/gu, '-')
@@ -37,7 +48,7 @@ interface Save {
   readonly peer: string
   readonly file: string
   readonly bytes: number
-  readonly parts: WholeParts
+  readonly parts: PartialFile
   isBusy: boolean
   late: NodeJS.Timeout
 }
@@ -55,20 +66,20 @@ export class Saves {
   #asking = false
   #askedMs: number[] = []
 
-  /** @param ask  asks a person for the place of a file; null: nowhere. */
+  /** @param ask  asks the operator for the place of a file; null: canceled. */
   constructor(ask: (name: string) => Promise<Result<string | null>>) {
     this.#ask = ask
   }
 
-  /** @returns under which id its parts are taken; null: the person chose no place. Failures: SAVE_BUSY, SAVE_FAILED, SHELL. */
+  /** @returns id for the parts; null: the operator canceled. Failures: SAVE_BUSY, SAVE_FAILED, SHELL. */
   async begin(peer: string, name: string, bytes: number): Promise<Result<string | null>> {
     if (this.#asking || this.#open.size >= OPEN) {
-      return refuse('SAVE_BUSY', 'another file is being written', 'Wait for its end.')
+      return refuse('SAVE_BUSY', 'another file is being written', 'Wait until it ends.')
     }
     const nowMs = performance.now()
     this.#askedMs = this.#askedMs.filter((t) => nowMs - t < MINUTE_MS)
     if (this.#askedMs.length >= ASKED_MOST) {
-      return refuse('SAVE_BUSY', `a place was asked for ${ASKED_MOST} times in a minute`, 'Wait a minute.')
+      return refuse('SAVE_BUSY', `the save dialog was opened ${ASKED_MOST} times in a minute`, 'Wait a minute.')
     }
     this.#askedMs.push(nowMs)
     this.#asking = true
@@ -76,7 +87,7 @@ export class Saves {
     if (!chosen.ok || chosen.value === null) return chosen
     const file = chosen.value
     try {
-      const parts = await WholeParts.open(file)
+      const parts = await PartialFile.open(file)
       const id = randomBytes(12).toString('hex')
       this.#open.set(id, { peer, file, bytes, parts, isBusy: false, late: this.#lateOf(id) })
       return ok(id)
@@ -85,16 +96,16 @@ export class Saves {
     }
   }
 
-  /** @returns the file's name with its last part. Failures: NO_SUCH_SAVE, SAVE_ORDER, SAVE_FAILED. */
+  /** @returns name of the file after its last part. Failures: NO_SUCH_SAVE, SAVE_ORDER, SAVE_FAILED. */
   async put(peer: string, { id, at, base64, isLast }: SavePart): Promise<Result<string | null>> {
     const save = this.#open.get(id)
-    if (save?.peer !== peer) return refuse('NO_SUCH_SAVE', 'nobody writes it any more', 'Export it again.')
+    if (save?.peer !== peer) return refuse('NO_SUCH_SAVE', 'it is no longer being written', 'Export it again.')
     clearTimeout(save.late)
     const bytes = Buffer.from(base64, 'base64')
     const size = at + bytes.length
     if (save.isBusy || at !== save.parts.size || size > save.bytes || isLast !== (size === save.bytes)) {
       await this.#end(id)
-      return refuse('SAVE_ORDER', 'its parts did not come in order', 'Export it again.')
+      return refuse('SAVE_ORDER', 'its parts arrived out of order', 'Export it again.')
     }
     save.isBusy = true
     try {

@@ -1,4 +1,4 @@
-/** The program around the host, as its windows see it: what it can do, and what happens around. */
+/** Desktop shell of the host, as its windows see it: capabilities and events. */
 import { join } from 'node:path'
 import type { MenuModel, PowerEvent, ShellEvent } from '#core/api/shell.ts'
 import { fail, type Failure, type Result } from '#core/base/result.ts'
@@ -10,11 +10,11 @@ import type { KeptSecrets } from './kept-secrets.ts'
 import { Saves } from './saves.ts'
 import type { Shell } from './shell.ts'
 
-/** Events that wait for a window that is slow. */
+/** Most events queued for a slow window. */
 const WAITING = 32
-/** Windows, or streams of one, that follow the events at once; the oldest ends for one more. */
+/** Most concurrent event streams; the oldest ends for a new one. */
 const FOLLOWING = 16
-/** A menu that changes again and again is drawn so often at most, ms. */
+/** Minimum interval of menu updates, ms. */
 const MENU_MS = 250
 
 export const secretsFile = (dataDir: string | undefined): string | undefined =>
@@ -23,12 +23,12 @@ export const secretsFile = (dataDir: string | undefined): string | undefined =>
 const noShell = (what: string): Failure => ({
   code: 'NO_SHELL',
   what,
-  why: 'this console is no desktop application',
-  next: 'The window does it by its own means.',
+  why: 'this console is not the desktop application',
+  next: 'The browser does it instead.',
 })
 
 export interface ShellServiceParts {
-  /** undefined: there is none. */
+  /** undefined: no shell. */
   readonly shell: Shell | undefined
   readonly clusters: ClusterService
   readonly alerts: AlertService
@@ -69,7 +69,10 @@ export class ShellService {
     const has = this.#parts.shell !== undefined
     const state = await this.secrets.state()
     return {
-      ...{ saves: has, menu: has, notifies: has, links: has },
+      saves: has,
+      menu: has,
+      notifies: has,
+      links: has,
       secrets: { can: state.can, why: state.why, kept: this.secrets.files },
     }
   }
@@ -93,10 +96,11 @@ export class ShellService {
     return this.#parts.shell?.openLink(url) ?? fail(noShell('The page was not opened'))
   }
 
-  /** What happens around, from now on, until the window takes no more of it. */
+  /** Shell events from now on, until the window closes the stream. */
   events(signal: AbortSignal | undefined): AsyncGenerator<ShellEvent, void, void> {
     const waiting: ShellEvent[] = []
-    let [isOver, wake] = [signal?.aborted ?? false, (): void => undefined]
+    let isOver = signal?.aborted ?? false
+    let wake = (): void => undefined
     const listen = (event: ShellEvent): void => {
       if (waiting.length >= WAITING) waiting.shift()
       waiting.push(event)
@@ -122,7 +126,7 @@ export class ShellService {
         end()
       }
     })()
-    // A generator that waits for an event would not hear of its end before the next one.
+    // A generator waiting for an event would not notice its end before the next one.
     const finish = events.return.bind(events)
     events.return = (value) => {
       end()

@@ -1,4 +1,4 @@
-/** Files, notifications, the menu and links through the contract, with a program around the host that a test drives. */
+/** Files, notifications, the menu and links through the contract, with a fake shell. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
@@ -17,7 +17,9 @@ async function open(shell = true): Promise<void> {
   around = fakeShell()
   folder = tempFolder()
   const opened = await openHost({
-    ...{ shell: 'desktop', historyFile: ':memory:', paced: false },
+    shell: 'desktop',
+    historyFile: ':memory:',
+    paced: false,
     ...(shell ? { around: around.shell } : {}),
   })
   if (!opened.ok) throw new Error(opened.error.what)
@@ -102,8 +104,11 @@ describe('a file that a person wants', () => {
 describe('the program around', () => {
   it('is named by what it can do, and is none in a browser', async () => {
     expect(await clientOf('w').shell.about()).toEqual({
-      ...{ saves: true, menu: true, notifies: true, links: true },
-      secrets: { can: false, why: 'this console keeps nothing', kept: [] },
+      saves: true,
+      menu: true,
+      notifies: true,
+      links: true,
+      secrets: { can: false, why: 'this console has no data folder', kept: [] },
     })
     await host.close()
     await open(false)
@@ -147,11 +152,12 @@ describe('the program around', () => {
 describe('alerts as notifications', () => {
   const entry = { id: 'a1', level: 'bad' as const, text: 'Queue on OST0003', where: 'OST0003' }
   const notices = () => {
-    const [told, clock] = [[] as AlertNotice[], { ms: 1_000_000 }]
+    const told = [] as AlertNotice[]
+    const clock = { ms: 1_000_000 }
     return {
       told,
       clock,
-      desk: new AlertNotices(
+      service: new AlertNotices(
         (n) => told.push(n),
         () => clock.ms,
       ),
@@ -159,30 +165,30 @@ describe('alerts as notifications', () => {
   }
 
   it('are plain words of bounded length', () => {
-    const { told, desk } = notices()
-    desk.tell('altair', { ...entry, text: `job \u202e\u0007\n${'x'.repeat(5000)}` })
+    const { told, service } = notices()
+    service.tell('altair', { ...entry, text: `job \u202e\u0007\n${'x'.repeat(5000)}` })
     expect(told[0]?.title).toBe('Bad: altair')
     expect(told[0]?.body.length).toBeLessThanOrEqual(240)
     expect(told[0]?.body).toMatch(/^job \u2039202E\u203A\u2407\u240Ax+\u2026$/)
   })
 
   it('are few in a storm, which is counted', () => {
-    const { told, clock, desk } = notices()
-    for (let i = 0; i < 100; i++) desk.tell('altair', { ...entry, id: `a${i}` })
+    const { told, clock, service } = notices()
+    for (let i = 0; i < 100; i++) service.tell('altair', { ...entry, id: `a${i}` })
     expect(told).toHaveLength(1)
     clock.ms += 15_000
-    desk.tell('altair', entry)
+    service.tell('altair', entry)
     expect(told[1]?.body).toBe('Queue on OST0003, OST0003\nand 99 more since the last notification')
     for (let i = 0; i < 200; i++) {
       clock.ms += 15_000
-      desk.tell('altair', entry)
+      service.tell('altair', entry)
     }
     expect(told.length).toBeLessThanOrEqual(12)
     clock.ms += 3_600_000
-    desk.tell('altair', entry)
+    service.tell('altair', entry)
     expect(told.length).toBeGreaterThan(12)
-    expect(desk.clusterOf('a1')).toBe('altair')
-    expect(desk.clusterOf('zz')).toBeUndefined()
+    expect(service.clusterOf('a1')).toBe('altair')
+    expect(service.clusterOf('zz')).toBeUndefined()
   })
 })
 

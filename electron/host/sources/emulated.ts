@@ -1,4 +1,4 @@
-/** Source of the built-in emulator: its nodes, its monitor and its pace. */
+/** Source of the built-in emulator: nodes, monitor and pace. */
 import { randomBytes } from 'node:crypto'
 import { ok, type Result } from '#core/base/result.ts'
 import { loopOptionsOf, type Scenario } from '#core/emulator/scenario.ts'
@@ -15,9 +15,9 @@ import type { OpenSource, Source } from './source.ts'
 export interface EmulatedOptions {
   readonly history: History
   readonly seed?: number | undefined
-  /** Unix seconds at virtual time 0; the wall clock's by default, so that the source reads like a live one. */
+  /** Unix seconds at virtual time 0; the wall clock's by default, so that timestamps look live. */
   readonly epochSeconds?: number | undefined
-  /** How the emulated nodes are reached: directly unless a test or a soak puts a worse line in between. */
+  /** Wraps the connections to the emulated nodes: direct unless a test or a soak inserts a worse line. */
   readonly reach?: ((node: NodeConnection) => NodeConnection) | undefined
   readonly forgetMs?: number | undefined
   readonly recentMs?: number | undefined
@@ -25,15 +25,15 @@ export interface EmulatedOptions {
 
 export interface BegunEmulation {
   readonly source: Source
-  /** Its nodes and its virtual clock; it stands still until it is started or driven. */
+  /** Nodes and virtual clock of the emulator; paused until it is started or driven. */
   readonly emulated: EmulatedSource
   /** Follows the wall clock. */
   start(): void
-  /** Ends it; its history stays open. */
+  /** Ends the source; its history stays open. */
   close(): Promise<void>
 }
 
-/** Tells the timers of one start from those of another. */
+/** Distinguishes the timers of different starts. */
 const session = (): string => randomBytes(3).toString('hex')
 
 export function beginEmulated(scenario: Scenario, options: EmulatedOptions): BegunEmulation {
@@ -81,7 +81,7 @@ export function beginEmulated(scenario: Scenario, options: EmulatedOptions): Beg
   }
 }
 
-/** Opens the emulator alone, and lets it follow the wall clock. Failures: those of the scenario. */
+/** Opens the emulator alone, following the wall clock. Failures: those of the scenario. */
 export function openEmulator(scenarioFile: string = demoScenario()): Result<OpenSource> {
   const scenario = readScenario(scenarioFile)
   if (!scenario.ok) return scenario

@@ -1,13 +1,13 @@
-/** Roles that servers had when they were last found: a server that does not answer at first is then known to be missing. */
+/** Last known roles of servers: a server that does not answer at first is then known to be missing. */
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
 import { serverRole, type ServerRole } from '#core/api/clusters.ts'
-import { writeWhole } from '../../files/whole-file.ts'
+import { writeFileAtomic } from '../../files/atomic-file.ts'
 
 const content = z.record(z.string().max(400), z.array(serverRole).max(5))
 const MOST = 4096
 
-/** Kept where there is a folder, and not missed where there is none: it is found out again. */
+/** Kept if there is a folder; otherwise roles are detected again. */
 export class KeptRoles {
   readonly #path: string | undefined
   readonly #roles = new Map<string, readonly ServerRole[]>()
@@ -19,7 +19,7 @@ export class KeptRoles {
       const read = content.safeParse(JSON.parse(readFileSync(path, 'utf8')))
       if (read.success) for (const [key, roles] of Object.entries(read.data).slice(0, MOST)) this.#roles.set(key, roles)
     } catch {
-      // Not there, or not ours: it is found out again.
+      // Missing or not valid: roles are detected again.
     }
   }
 
@@ -34,9 +34,9 @@ export class KeptRoles {
     this.#roles.set(key, roles)
     if (this.#path === undefined) return
     try {
-      writeWhole(this.#path, JSON.stringify(Object.fromEntries(this.#roles)))
+      writeFileAtomic(this.#path, JSON.stringify(Object.fromEntries(this.#roles)))
     } catch {
-      // The next start finds it out.
+      // Roles are detected again at the next start.
     }
   }
 }

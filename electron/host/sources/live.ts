@@ -1,4 +1,4 @@
-/** Source of a live cluster: its part of the history, its audit, its monitor, its guard and its rules. */
+/** Source of a live cluster: history, audit, monitor, guard and rules. */
 import type { OtherLease } from '#core/api/frames.ts'
 import { formatFailure, type Result } from '#core/base/result.ts'
 import { ADAPTBF } from '#core/controllers/registry.ts'
@@ -7,8 +7,8 @@ import type { LiveSource } from '../../cluster/live/live-source.ts'
 import { ClusterMonitor } from '../../cluster/monitor.ts'
 import { Audit, type AuditEntry, type AuditRecord } from '../../base/audit.ts'
 import { newSession } from '../../enforce/console-name.ts'
-import { leaseKeeper } from '../../enforce/store-leases.ts'
-import { stopsUntold } from '../../enforce/store-stops.ts'
+import { leaseStore } from '../../enforce/store-leases.ts'
+import { unavailableStops } from '../../enforce/store-stops.ts'
 import { thisUser, type EnforcementStore } from '../../enforce/store.ts'
 import { Unlock } from '../../enforce/unlock.ts'
 import type { History } from '../../history/history.ts'
@@ -17,19 +17,19 @@ import { otherConsoles } from './other-consoles.ts'
 import type { BegunSource } from './sampled-cluster.ts'
 import type { Source } from './source.ts'
 
-/** Between two looks for leases of other consoles on the servers, wall ms; the first is soon after the beginning. */
+/** Interval of checks for leases of other consoles on the servers, wall ms; the first is soon after the start. */
 const OTHERS_EVERY_MS = 30_000
 const OTHERS_FIRST_MS = 3_000
-/** Between two tries to write records that wait, wall ms. */
+/** Retry interval for waiting audit records, wall ms. */
 const SETTLE_EVERY_MS = 5_000
-/** Longest wait for rules of controllers to go. */
+/** Longest wait for the removal of controllers' rules. */
 const STAND_DOWN_MS = 5_000
 
 export interface BeginParts {
-  /** Its own, beside that of others. */
+  /** History of this cluster, in a file shared with others. */
   readonly history: History
   readonly store: Result<EnforcementStore>
-  /** Opens it again, where it could not be opened at first: for records of removals that wait. */
+  /** Opens the store again if it could not be opened at first: for waiting records of removals. */
   readonly reopen: () => Result<EnforcementStore>
 }
 
@@ -49,8 +49,8 @@ export function beginLive(
     mode: 'observe',
     controller: ADAPTBF,
     probes: { off: cluster.input.off },
-    leases: store.ok ? leaseKeeper(store.value.leases, cluster.name, thisUser()) : undefined,
-    stops: store.ok ? store.value.stops.of(cluster.name) : stopsUntold(store.error.why ?? store.error.what),
+    leases: store.ok ? leaseStore(store.value.leases, cluster.name, thisUser()) : undefined,
+    stops: store.ok ? store.value.stops.of(cluster.name) : unavailableStops(store.error.why ?? store.error.what),
   })
   const guard = new Unlock({
     cluster: cluster.name,
@@ -63,7 +63,7 @@ export function beginLive(
     onLock: (why) => {
       const atMs = monitor.nowMs()
       monitor.events.add({ atMs, kind: 'mode', level: 'watch', subject: 'Lock', text: why, where: cluster.name })
-      // Its rules go; where that cannot be put on record, the leases end them.
+      // Its rules are removed; if that cannot be recorded, the leases end them.
       if (monitor.loop.mode === 'enforce') monitor.setMode('advise')
       monitor.changed()
     },
@@ -80,7 +80,7 @@ export function beginLive(
         expiresMs: leftS === null ? null : now + leftS * 1000,
       }))
     } catch (e) {
-      // While a server took its time to answer, the store was closed; or its disk has a fault: it is looked again.
+      // The store was closed while a server was slow to answer, or its disk failed: retried later.
       if (isClosed || isStoreFault(e)) return
       throw e
     }
@@ -88,7 +88,7 @@ export function beginLive(
   }
   const first = setTimeout(() => void lookForOthers(), OTHERS_FIRST_MS).unref()
   const again = setInterval(() => void lookForOthers(), OTHERS_EVERY_MS).unref()
-  // Between two samples, too.
+  // Also checked between two samples.
   monitor.onChange(() => guard.look())
   const settling = setInterval(() => monitor.audit.settle(), SETTLE_EVERY_MS).unref()
   const begun: Source = {
@@ -128,7 +128,7 @@ export function beginLive(
       const wasEnforcing = monitor.loop.mode === 'enforce'
       guard.lock('it was disconnected')
       if (wasEnforcing) {
-        // The last look takes the rules of the controllers away; where a server does not answer, its lease does.
+        // The last check removes the rules of the controllers; if a server does not answer, its lease does.
         monitor.setMode('advise')
         await monitor.tick(source.nowNs())
       }
@@ -140,7 +140,7 @@ export function beginLive(
   }
 }
 
-/** Until controllers have taken their rules away; where a server does not answer its lease does, later. */
+/** Waits until controllers have removed their rules; on a server that does not answer, its lease does so later. */
 async function leasesEnd(monitor: ClusterMonitor): Promise<void> {
   const isOn = (): boolean =>
     monitor.allServers.some((h) => monitor.loop.lease(h)?.state ?? monitor.metadata.lease(h)?.state)
@@ -159,8 +159,8 @@ async function leasesEnd(monitor: ClusterMonitor): Promise<void> {
 const isStoreFault = (e: unknown): boolean => e instanceof Error && 'code' in e && String(e.code).startsWith('SQLITE_')
 
 /**
- * Without a record of what is enforced nothing is: the guard refuses whatever wants to write. What is removed all the same is recorded
- * as soon as the store can be opened.
+ * Without an enforcement store nothing is enforced: the guard refuses all writes. Removals are recorded as soon as the
+ * store can be opened.
  */
 function auditOf(cluster: LiveCluster, store: Result<EnforcementStore>, reopen: () => Result<EnforcementStore>): Audit {
   const loginOf = (host: string): string => {

@@ -1,6 +1,6 @@
 /**
- * One source for whoever needs its nodes, readings and writes and nothing else, such as a command. The application around it (history on
- * disk, sandbox, incidents, the contract) is not opened, and no module of it is loaded.
+ * Opens one source for a command: nodes, readings and writes, or a recording's samples. The application around it
+ * (history on disk, sandbox, incidents, the contract) is not opened or loaded.
  */
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { ok, type Result } from '#core/base/result.ts'
@@ -8,6 +8,7 @@ import type { SshAccessOptions } from '../../cluster/live/ssh-access.ts'
 import { History } from '../../history/history.ts'
 import { openAccess, openRoles, openStore } from './data-folder.ts'
 import { beginLive } from './live.ts'
+import type { OpenRecording, RecordingRequest } from './recording.ts'
 import { SampledCluster } from './sampled-cluster.ts'
 import type { OpenSource, Source } from './source.ts'
 
@@ -20,19 +21,28 @@ export interface EmulatorRequest {
 export interface ClusterRequest {
   readonly kind: 'cluster'
   readonly input: ClusterInput
-  /** Folder of trusted keys and of the record of what is enforced. */
+  /** Folder of trusted keys and the enforcement store. */
   readonly dataDir: string
-  /** How servers are reached and known; as the user's own ssh by default. */
+  /** SSH access to servers; as the user's own ssh by default. */
   readonly ssh?: SshAccessOptions | undefined
 }
 
 /**
- * Opens a source and begins to sample it. A cluster of which no server answers is opened all the same: `source` is undefined and the
- * servers tell why. Failures: those of the scenario.
+ * Opens a source. A cluster or the emulator is sampled from then on; a cluster without any answering server is opened,
+ * too: `source` is then undefined and the servers carry the reasons. Failures: those of the scenario, and of the
+ * recording.
  */
-export async function openSource(request: EmulatorRequest | ClusterRequest): Promise<Result<OpenSource>> {
+export function openSource(request: RecordingRequest): Promise<Result<OpenRecording>>
+export function openSource(request: EmulatorRequest | ClusterRequest): Promise<Result<OpenSource>>
+export async function openSource(
+  request: RecordingRequest | EmulatorRequest | ClusterRequest,
+): Promise<Result<OpenRecording | OpenSource>> {
   if (request.kind === 'cluster') return openCluster(request)
-  // The emulator is most of the program, and no command on a live cluster needs it.
+  if (request.kind === 'recording') {
+    const { openRecording } = await import('./recording.ts')
+    return openRecording(request)
+  }
+  // The emulator is most of the program, and commands on a live cluster do not need it.
   const { openEmulator } = await import('./emulated.ts')
   return openEmulator(request.scenarioFile)
 }

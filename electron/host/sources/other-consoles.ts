@@ -1,6 +1,7 @@
 /**
- * Consoles that enforce on the same cluster: those of this data folder by the leases in the enforcement store, others by their leases on
- * the servers. Enforce is entered beside none of them; taking over is asked for, on record, and they are seen to have left.
+ * Other consoles that enforce on the same cluster: those of this data folder by the leases in the enforcement store,
+ * others by their leases on the servers. Enforce is never entered beside another console; a takeover must be requested,
+ * is recorded, and waits until the others have left.
  */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { isLustreServer, type NodeConnection } from '../../base/connection.ts'
@@ -8,42 +9,42 @@ import { SERVICES } from '../../base/service.ts'
 import { consoleName } from '../../enforce/console-name.ts'
 import { readTimers, type FoundTimer } from '../../enforce/expiry.ts'
 import type { Lease } from '../../enforce/lease.ts'
-import { readStanding, removeRules, type StandingRule } from '../../enforce/remove-rules.ts'
-import { displace, leasesOfOthers, othersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
+import { readActiveRules, removeRules, type ActiveRule } from '../../enforce/remove-rules.ts'
+import { displace, leasesOfOthers, foreignTimersOn, SETTLE_MS } from '../../enforce/stop-all.ts'
 import { thisUser } from '../../enforce/store.ts'
 import type { Source } from './source.ts'
 
 const ANSWER_MS = 10_000
-/** Longest wait until other processes of this data folder have left enforce, wall ms. */
+/** Longest wait for other processes of this data folder to leave enforce, wall ms. */
 const LEAVE_MS = 12_000
 
-/** A live lease of another console. */
+/** Active lease of another console. */
 export interface OtherLease {
   readonly host: string
   readonly console: string
   readonly lease: string
-  /** Until its timer fires; null: not known. */
+  /** Time until its timer fires, s; null: not known. */
   readonly leftS: number | null
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Servers that can be asked now. */
+/** Servers that can be queried now. */
 function nodesOf({ monitor, facts }: Source): NodeConnection[] {
   const silent = new Set(facts.silent?.() ?? [])
   return monitor.source.nodes.filter((n) => isLustreServer(n) && !silent.has(n.host))
 }
 
-/** A period of any controller and the answer to a command fit between. */
+/** Long enough for one period of any controller and the answer to a command. */
 export const settleMsOf = ({ monitor }: Source): number => Math.max(SETTLE_MS, monitor.intervalNs / 1e6 + SETTLE_MS / 2)
 
 async function foundOn(node: NodeConnection, { monitor, store }: Source): Promise<FoundTimer[]> {
   const timers = await readTimers(node, ANSWER_MS)
   if (!timers.ok || store?.isOpen === false) return []
-  return othersOn(node.host, timers.value, { cluster: monitor.source.cluster, store, session: monitor.session })
+  return foreignTimersOn(node.host, timers.value, { cluster: monitor.source.cluster, store, session: monitor.session })
 }
 
-/** Live leases of other consoles on the servers that answer; the emulator is nobody else's. */
+/** Active leases of other consoles on the servers that answer; none on the emulator. */
 export async function otherConsoles(source: Source): Promise<OtherLease[]> {
   const { monitor, store } = source
   if (monitor.source.kind !== 'LIVE') return []
@@ -68,19 +69,19 @@ export async function otherConsoles(source: Source): Promise<OtherLease[]> {
   return [...known, ...found.flat()]
 }
 
-/** Names the consoles that enforce, in a sentence. */
+/** Lists the enforcing consoles in a sentence. */
 export function othersText(others: readonly OtherLease[]): string {
   const [first] = others
   if (!first) return ''
   const left = first.leftS === null ? '' : `, ${Math.ceil(first.leftS)} s left`
   const hosts = new Set(others.map((o) => o.host))
-  const more = hosts.size > 1 ? `, and ${hosts.size - 1} servers more` : ''
+  const more = hosts.size > 1 ? `, and ${hosts.size - 1} more servers` : ''
   return `${first.console} holds a lease on ${first.host} (${first.lease}${left})${more}`
 }
 
 /**
- * Enters enforce. Failures: those of the guard and of the mode; OTHER_CONSOLE (one enforces there, and it was not asked to take over);
- * TAKE_OVER_FAILED (it did not leave).
+ * Enters enforce. Failures: those of the guard and of the mode; OTHER_CONSOLE (another console enforces, and no
+ * takeover was requested); TAKE_OVER_FAILED (it did not leave).
  */
 export async function enterEnforce(source: Source, takeOver: boolean): Promise<Result<undefined>> {
   const { monitor, guard } = source
@@ -94,11 +95,11 @@ export async function enterEnforce(source: Source, takeOver: boolean): Promise<R
           code: 'OTHER_CONSOLE',
           what: `Another console enforces on ${monitor.source.cluster}`,
           why: othersText(others),
-          unaffected: 'It goes on as it was; this one can watch.',
+          unaffected: 'It continues unchanged; this one can watch.',
           next: 'Watch, or take over: the other console then leaves enforce (--take-over).',
         })
     if (!taken.ok) return taken
-    // It took seconds: whoever locked it meanwhile meant it.
+    // This took seconds: a lock set meanwhile applies.
     const still = guard?.mayEnter('enforce')
     if (still && !still.ok) return still
   }
@@ -126,33 +127,33 @@ async function takeOverFrom(source: Source, others: readonly OtherLease[]): Prom
   await pause(settleMsOf(source))
   const left = await otherConsoles(source)
   for (const displaced of guards) {
-    // Beside a console that did not leave, its lease covers what stands there.
+    // If a console did not leave, the lease stays to cover the remaining rules.
     if (!displaced || (left.length === 0 && !(await isCleared(displaced, source)))) continue
     try {
       await displaced.guard.end(monitor.nowMs())
     } catch {
-      // It fires within a minute and stops what is gone.
+      // It fires within a minute, on rules that no longer exist.
     }
   }
   if (left.length === 0) return ok(undefined)
-  return failed('TAKE_OVER_FAILED', `it did not leave: ${othersText(left)}`, 'Ask whoever works there, or try again.')
+  return failed('TAKE_OVER_FAILED', `it did not leave: ${othersText(left)}`, 'Ask its operator, or try again.')
 }
 
-/** A server of which other consoles were displaced. */
+/** Server where other consoles were displaced. */
 interface Displaced {
   readonly node: NodeConnection
-  /** Timer that covers their rules meanwhile. */
+  /** Lease that covers their rules meanwhile. */
   readonly guard: Lease
   /** Rules that their leases named: `PARAMETER NAME`. */
   readonly theirs: ReadonlySet<string>
 }
 
-const standingOf = async (node: NodeConnection, theirs: ReadonlySet<string>): Promise<StandingRule[] | undefined> =>
-  (await readStanding(node, ANSWER_MS))?.filter((r) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
+const standingOf = async (node: NodeConnection, theirs: ReadonlySet<string>): Promise<ActiveRule[] | undefined> =>
+  (await readActiveRules(node, ANSWER_MS))?.filter((r) => theirs.has(`${SERVICES[r.service].rules} ${r.name}`))
 
 /**
- * Whether nothing of theirs stands on the server any more. What they started after it was read, and before their leases ended, stands
- * under the covering timer alone: it is removed before that timer ends.
+ * True if none of their rules is left on the server. Rules started after it was read, and before their leases ended,
+ * are covered by the guard's timer alone: they are removed before that timer ends.
  */
 async function isCleared({ node, theirs }: Displaced, { monitor }: Source): Promise<boolean> {
   const late = await standingOf(node, theirs)
@@ -162,7 +163,7 @@ async function isCleared({ node, theirs }: Displaced, { monitor }: Source): Prom
   return (await standingOf(node, theirs))?.length === 0
 }
 
-/** Takes the leases of other consoles away, and the rules under them. */
+/** Ends the leases of other consoles, and removes their rules. */
 async function removeOthers(node: NodeConnection, source: Source): Promise<Displaced | undefined> {
   const { audit, session } = source.monitor
   const others = await foundOn(node, source)

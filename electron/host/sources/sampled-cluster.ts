@@ -1,4 +1,4 @@
-/** A cluster over SSH that is sampled while it is connected. */
+/** Cluster over SSH that is sampled while connected. */
 import type { ClusterInput } from '#core/api/clusters.ts'
 import { LiveCluster, type LiveClusterParts } from '../../cluster/live/live-cluster.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
@@ -7,7 +7,7 @@ import type { Source } from './source.ts'
 
 export interface BegunSource<S extends Source> {
   readonly source: S
-  /** Takes away what only this console would, as long as it may: before it may not write any more. */
+  /** Removes what only this console would remove, while it still may write. */
   readonly standDown: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -16,11 +16,11 @@ export interface SampledClusterParts<S extends Source> extends Pick<
   LiveClusterParts,
   'access' | 'rememberedRoles' | 'onRoles'
 > {
-  /** Makes the source of servers that were found. */
+  /** Creates the source of the servers found. */
   readonly begin: (cluster: LiveCluster, source: LiveSource) => BegunSource<S>
-  /** Looks after it while it is sampled; returns how to stop. */
+  /** Watches the source while it is sampled; returns the stop function. */
   readonly watch?: ((source: S) => () => void) | undefined
-  /** It has begun to be sampled, or has ended. */
+  /** Called when sampling has begun, or has ended. */
   readonly onSource?: (() => void) | undefined
   readonly onReady?: ((server: LiveServer) => void) | undefined
 }
@@ -42,7 +42,7 @@ export class SampledCluster<S extends Source> {
         const unwatch = parts.watch?.(made.source)
         live.start(
           (atNs) => {
-            // A sleep of this machine, a safe mode that was changed: noticed before anything is written after it.
+            // Detects a sleep of this machine or a changed safe mode before anything is written.
             if (guard?.mayWrite() && monitor.loop.mode === 'enforce') monitor.setMode('advise')
             return monitor.tick(atNs)
           },
@@ -61,12 +61,12 @@ export class SampledCluster<S extends Source> {
     })
   }
 
-  /** The source of its present connection; undefined while it is not sampled. */
+  /** Source of the present connection; undefined while it is not sampled. */
   get source(): S | undefined {
     return this.#begun?.source
   }
 
-  /** For what ends its writing while it stays connected. */
+  /** Stops writing while the cluster stays connected. */
   async standDown(): Promise<void> {
     await this.#begun?.standDown()
   }

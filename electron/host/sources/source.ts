@@ -1,4 +1,4 @@
-/** A source that is sampled, live or emulated: its readings, its writes and the facts about it. */
+/** Sampled source, live or emulated: its readings, writes and facts. */
 import type { Env, SafeMode } from '#core/api/clusters.ts'
 import type { OtherLease } from '#core/api/parts.ts'
 import type { Failure } from '#core/base/result.ts'
@@ -12,20 +12,20 @@ import type { RuleService } from '../rules/rule-service.ts'
 export interface SourceFacts {
   readonly env: Env
   readonly sinceMs: number
-  /** Of an emulated source. */
+  /** Scenario of an emulated source. */
   readonly scenario?: string | undefined
   readonly seed?: number | undefined
   /** Seconds of the source per second; 1 for a live one. */
   readonly speed: () => number
   readonly achieved: () => number
   readonly safeMode: () => SafeMode
-  /** End of the unlock, Unix ms; null while locked, or where none is needed. */
+  /** End of the unlock, Unix ms; null while locked, or if none is needed. */
   readonly unlockedUntilMs: () => number | null
   /** Servers that are not connected. */
   readonly silent?: (() => readonly string[]) | undefined
-  /** Why nothing can be put on record, so that nothing is enforced; undefined while it can. */
+  /** Reason why nothing can be recorded, and so nothing is enforced; undefined while it can. */
   readonly recordFault?: Failure | undefined
-  /** Leases of other consoles as they were found last; left out where they are not looked for. */
+  /** Last known leases of other consoles; absent if they are not checked. */
   readonly otherLeases?: (() => readonly OtherLease[]) | undefined
 }
 
@@ -36,22 +36,22 @@ export interface Source {
   readonly monitor: ClusterMonitor
   readonly ruleService: RuleService
   readonly facts: SourceFacts
-  /** undefined where the source has no speed of its own. */
+  /** undefined if the source has no adjustable speed. */
   readonly setSpeed: ((speed: number) => void) | undefined
-  /** undefined: nothing stands between an operator and a write, as on the emulator. */
+  /** undefined: writes are not guarded, as on the emulator. */
   readonly guard?: SourceGuard | undefined
-  /** Record of what was enforced; undefined where it is part of the history. */
+  /** Enforcement store; undefined if its records are part of the history. */
   readonly store?: EnforcementStore | undefined
 }
 
-/** A source in use: a live one begins again when a server comes in that nobody knew. */
+/** Source in use: a live one is restarted when an unknown server connects. */
 export interface OpenSource {
   readonly name: string
-  /** Of its present connection; undefined while it is not sampled. */
+  /** Source of the present connection; undefined while it is not sampled. */
   readonly source: Source | undefined
   /** Servers over SSH; none for the emulator. */
   readonly servers: readonly LiveServer[]
-  /** What the operator is told of the data folder. */
+  /** Notices about the data folder. */
   readonly notices: readonly Failure[]
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The global stop of the source on screen: every rule of ours goes, on every server that answers. */
+/** Global stop of the active source: removes all rules of Sluice from every server that answers. */
 import type { ServiceName, StopResult } from '#core/api/rule-edits.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { endsWithin } from '../../base/deadline.ts'
@@ -10,7 +10,7 @@ import { thisUser } from '../../enforce/store.ts'
 import { settleMsOf } from './other-consoles.ts'
 import type { Source } from './source.ts'
 
-/** Failures: READ_ONLY, and those of the record of what is enforced. */
+/** Failures: READ_ONLY, and those of the enforcement store. */
 export async function stopAll(source: Source): Promise<Result<StopResult>> {
   const { monitor, ruleService, guard, facts, store } = source
   const refused = guard?.mayRemove()
@@ -24,7 +24,7 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
     audit: monitor.audit,
     session: monitor.session,
     nowMs: () => monitor.nowMs(),
-    // In an emulated world time stands still while it is looked at.
+    // An emulated clock is paused while it is checked.
     settleMs: monitor.source.kind === 'LIVE' ? settleMsOf(source) : 0,
     stopControllers: () => {
       try {
@@ -32,7 +32,7 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
       } finally {
         monitor.setMode('observe')
         ruleService.cancel()
-        // Whoever stops everything does not go on writing in passing.
+        // A global stop also ends the unlock.
         guard?.lock('everything was stopped')
       }
     },
@@ -44,7 +44,7 @@ export async function stopAll(source: Source): Promise<Result<StopResult>> {
   return ok(stopped)
 }
 
-/** The same for an admin's shell, from what was read last; nothing is sent. */
+/** Same as a shell script for an administrator, from the last readings; nothing is sent. */
 export function stopScript(source: Source): { text: string; rules: number } {
   const { monitor, store } = source
   const isOwn = ownership(monitor.source.cluster, store)
@@ -55,7 +55,7 @@ export function stopScript(source: Source): { text: string; rules: number } {
   return stopScriptText(monitor.source.cluster, servers, monitor.nowMs(), settleMsOf(source) / 1000)
 }
 
-/** Rules of a service as read last; those of several CPTs once. */
+/** Sluice's rules of a service at the last reading, once for all CPTs. */
 function ownRules({ monitor }: Source, host: string, service: ServiceName): RuleSpot[] {
   const rules = monitor.serviceReading(host, service)?.rules ?? []
   const seen = new Set<string>()
@@ -67,7 +67,7 @@ function ownRules({ monitor }: Source, host: string, service: ServiceName): Rule
   })
 }
 
-/** Timers of ours on a server that this console answers for. */
+/** Timers on a server that this console owns. */
 export function unitsOn({ monitor, ruleService }: Source, host: string): string[] {
   const leases = [monitor.loop.lease(host), monitor.metadata.lease(host)].flatMap((l) => l?.state?.unit ?? [])
   return [...new Set([...leases, ...ruleService.rules.unitsOn(host)])]

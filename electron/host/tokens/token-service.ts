@@ -1,4 +1,4 @@
-/** What a window may ask of an emulated data node: what admission would say, a reservation, another way to run. */
+/** Requests of a window to an emulated data node: admission check, reservation, other settings. */
 import type { TokensAdmission, TokensChange, TokensReserve } from '#core/api/tokens.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
@@ -19,7 +19,7 @@ export class TokenService {
     this.#monitor = monitor
   }
 
-  /** What admission says; a value that no reservation can have is an answer too, with its reason. */
+  /** Admission check; an impossible reservation is a result too, with its reason. */
   check({ node, client, reservation, limit }: TokensReserve): Result<TokensAdmission> {
     const found = this.#node(node)
     if (!found.ok) return found
@@ -40,10 +40,11 @@ export class TokenService {
         return {
           kind: 'global',
           by: value.aggregateOver,
-          text: 'all reservations together are over what the node can do',
+          text: 'the sum of all reservations exceeds the capacity of the node',
         }
       }
-      if (r === 'local') return { kind: 'local', by: value.localOver, text: 'over what one client can do in a period' }
+      if (r === 'local')
+        return { kind: 'local', by: value.localOver, text: 'exceeds the capacity of one client in a period' }
       const lateMs = (value.finishNs - periodNs) / NS_PER_MS
       return { kind: 'fluid', by: lateMs, text: 'under equal shares all reservations finish after the period (ms)' }
     })
@@ -63,7 +64,7 @@ export class TokenService {
     const found = this.#node(node)
     if (!found.ok) return found
     found.value.change({ variant, preset })
-    this.#tell(node, `starts anew as ${found.value.variant}, ${found.value.preset}`)
+    this.#tell(node, `restarts as ${found.value.variant}, ${found.value.preset}`)
     return ok(undefined)
   }
 

@@ -1,4 +1,4 @@
-/** AdapTBF in the window's frame: its settings, what its cycles cost, and the change that a window asks for. */
+/** AdapTBF in the window's frame: its settings, the cost of its cycles, and the changes that a window requests. */
 import type { AdaptbfChange, CycleFrame } from '#core/api/adaptbf.ts'
 import type { StatusFrame } from '#core/api/frames.ts'
 import { type LoopOptions, measuresOf } from '#core/adaptbf/loop-options.ts'
@@ -32,7 +32,7 @@ export function cycleFrame(monitor: ClusterMonitor, sample: number): CycleFrame 
   }
 }
 
-/** What was named, as the controllers' own settings; values are judged by `checkLoopOptions`, which knows the ranges. */
+/** Named settings as controller options; values are validated by `checkLoopOptions`, which knows the ranges. */
 export function changeOf(change: AdaptbfChange): Partial<LoopOptions> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

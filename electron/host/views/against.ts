@@ -1,21 +1,21 @@
-/** A beside the cursor (B): the same measures at another instant, and A's window drawn on B's axis. */
+/** Comparison instant A next to the cursor (B): the same measures at A, and A's window drawn on B's axis. */
 import { TOTAL, totalColumn, type TotalMeasure } from '../../cluster/state/recent.ts'
-import type { Viewed } from '../../cluster/viewed.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
 import { orNull } from '../position.ts'
 
-/** Where A stands: in what is viewed at B, or in what is kept of a time further back. */
+/** Position of A: in the view of B, or in kept samples of an earlier time. */
 export interface Against {
-  readonly viewed: Viewed
+  readonly viewed: ClusterView
   readonly sample: number
   readonly atMs: number
 }
 
-/** Finds A; undefined where nothing is kept near it. */
+/** Finds A; undefined if nothing is kept near it. */
 export type FindAgainst = (atMs: number) => Against | undefined
 
 const OVERLAY_POINTS = 300
 
-/** A for a query; `head` is what a frame says of it: null where nothing is kept, absent where nothing is compared. */
+/** A for a query; `head` is reported in the frame: null if nothing is kept, absent without a comparison. */
 export function againstOf(
   againstMs: number | null | undefined,
   find: FindAgainst | undefined,
@@ -25,7 +25,7 @@ export function againstOf(
   return { a, head: { against: a ? { atMs: a.atMs } : null } }
 }
 
-/** The whole cluster over the window that ends at A, moved so that it ends at `atMs`. Several measures are added up. */
+/** Cluster totals over the window that ends at A, shifted to end at `atMs`. Several measures are summed. */
 export function overlayOf(
   a: Against | undefined,
   atMs: number | null,
@@ -43,8 +43,8 @@ export function overlayOf(
 }
 
 /**
- * A series on the axis of another: at each instant the mean of what lies after the instant before it, or the last value no further
- * back than the coarser of the two is coarse.
+ * Resamples a series to another axis: each instant gets the mean of the values since the previous instant, or the last
+ * value if it is no older than 1.5 times the coarser interval.
  */
 export function onAxis(
   t: readonly number[],
@@ -57,7 +57,8 @@ export function onAxis(
   let k = 0
   return axis.map((at, i) => {
     const after = i === 0 ? at - gap(axis) : (axis[i - 1] as number)
-    let [sum, count] = [0, 0]
+    let sum = 0
+    let count = 0
     for (; k < t.length && (t[k] as number) <= at; k++) {
       const v = values[k]
       if (v === null || v === undefined || (t[k] as number) <= after) continue
@@ -72,7 +73,7 @@ export function onAxis(
   })
 }
 
-/** Values of jobs at A in the order of `ids`; null for a gap, and for a job that was not there. */
+/** Values of jobs at A in the order of `ids`; null for a gap, and for a job that did not exist. */
 export function columnAt(a: Against, ids: readonly string[], column: number, n: number): (number | null)[] {
   return Array.from(a.viewed.recent.raw.jobs.means(ids, column, a.sample, n), orNull)
 }

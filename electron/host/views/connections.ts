@@ -1,4 +1,4 @@
-/** The clusters that are known, as cards: how each server is reached and trusted, what was found, and what reading costs. */
+/** Known clusters as cards: connection and trust of each server, discovery results, and the cost of monitoring. */
 import type { ClusterCard, ConnectionsFrame, ServerCard, ServerRole } from '#core/api/clusters.ts'
 import type { Level, Notice } from '#core/api/parts.ts'
 import type { LiveServer } from '../../cluster/live/live-server.ts'
@@ -44,7 +44,7 @@ function stateOf({ cluster, console }: LiveConsole): CardState {
   const has = (kind: LiveServer['state']['kind']): number => servers.filter((s) => s.state.kind === kind).length
   const card = (state: ClusterCard['state'], text: string, level: Level): CardState => ({ state, text, level })
   if (!cluster.isWanted) return card('idle', 'not connected', 'idle')
-  // One that is lost is silent, too: it is one server.
+  // A disconnected server is also silent: it is counted once.
   const isSilent = ({ host }: LiveServer): boolean => console?.monitor.missing.has(host) === true
   const ready = servers.filter((s) => s.isReady && !isSilent(s)).length
   if (ready === servers.length && console) return card('connected', 'live', 'ok')
@@ -82,7 +82,7 @@ function liveCard(clusters: ClusterService, live: LiveConsole): ClusterCard {
   }
 }
 
-/** What keeps a cluster from working fully: what servers refuse, what was found, and what the monitor says. */
+/** Notices about obstacles of a cluster: refusals of servers, leftovers, and notices of the monitor. */
 function notices({ cluster, console, leftovers }: LiveConsole): Notice[] {
   const refused = cluster.servers.flatMap((s) => (s.refusal ? [toNotice(s.refusal)] : []))
   const found = cluster.servers.flatMap((s) =>
@@ -102,22 +102,28 @@ function emulatedServers({ monitor }: Console): ServerCard[] {
     const silent = monitor.missing.get(node.host)
     const reading = monitor.reading(node.host)
     return {
-      ...{ host: node.host, address: '', via: '', roles: [...node.roles] satisfies ServerRole[], targets },
+      host: node.host,
+      address: '',
+      via: '',
+      roles: [...node.roles] satisfies ServerRole[],
+      targets,
       state: silent ? ('lost' as const) : ('connected' as const),
       text: silent?.reason ?? 'in this process',
       level: silent ? ('bad' as const) : ('ok' as const),
-      ...{
-        sinceMs: null,
-        retryAtMs: null,
-        roundTripMs: null,
-        cpts: null,
-        key: null,
-        clockSkewMs: null,
-        strictKex: null,
-      },
+      sinceMs: null,
+      retryAtMs: null,
+      roundTripMs: null,
+      cpts: null,
+      key: null,
+      clockSkewMs: null,
+      strictKex: null,
       version: reading?.version?.text ?? '',
       policy: '',
-      ...{ login: '', algorithms: '', channel: '', timers: 'systemd' as const, steps: [] },
+      login: '',
+      algorithms: '',
+      channel: '',
+      timers: 'systemd' as const,
+      steps: [],
       sudo: { kind: 'root' as const, text: 'in this process', level: 'ok' as const },
     }
   })
@@ -130,11 +136,14 @@ function emulatorCard(clusters: ClusterService): ClusterCard {
     name: monitor.source.cluster,
     env: 'DEMO',
     kind: 'EMULATED',
-    ...{ state: 'connected', text: `${facts.scenario ?? ''}, seed ${facts.seed ?? 0}`, level: 'ok' },
+    state: 'connected',
+    text: `${facts.scenario ?? ''}, seed ${facts.seed ?? 0}`,
+    level: 'ok',
     sinceMs: facts.sinceMs,
     onScreen: clusters.onScreen.console === emulator,
     mode: monitor.loop.mode,
-    ...{ safeMode: 'review', unlockedUntilMs: null },
+    safeMode: 'review',
+    unlockedUntilMs: null,
     intervalMs: monitor.source.periodNs / 1e6,
     servers: emulatedServers(emulator),
     probes: probeCards(monitor, []),

@@ -1,11 +1,11 @@
-/** What a list of known jobs has that no sample changes: taken from them once, for as long as the same list is known. */
-import type { JobRead } from '../../cluster/viewed.ts'
+/** Columns of a list of known jobs that do not depend on the sample: computed once per list. */
+import type { JobRead } from '../../cluster/cluster-view.ts'
 
 export interface KnownFacts {
-  /** NaN where the batch system does not know the job. */
+  /** NaN if the batch system does not know the job. */
   readonly nodes: Float64Array
   readonly unmapped: number
-  /** Jobs by account; those without one are left out. */
+  /** Jobs by account; those without one are omitted. */
   readonly accounts: ReadonlyMap<string, number>
 }
 

@@ -17,7 +17,8 @@ const jobs = (more: object = {}) => jobsSchema.parse(jobsFrame(c.monitor, { ...j
 it('ties a job to the targets it is on, their nodes and its user', () => {
   const { rows } = jobs()
   const at = rows.rpcs.findIndex((v, i) => (v ?? 0) > 0 && rows.user[i] !== '')
-  const [id, user] = [rows.jobId[at] ?? '', rows.user[at] ?? '']
+  const id = rows.jobId[at] ?? ''
+  const user = rows.user[at] ?? ''
   const found = linked('job', id)
   expect(found).toMatchObject({ isHere: true, job: [id], user: [user] })
   expect(found.target.length).toBeGreaterThan(0)
@@ -40,7 +41,7 @@ it('ties a job to the MDTs that its metadata operations go to, and to their serv
 })
 
 it('takes locks and clients of a past from what was kept of it', () => {
-  // A job of another file system is known of its locks alone.
+  // A job of another file system is known only from its locks.
   const jobId = '9001.other.u9'
   const clients = [{ name: 'c900', jobId }]
   const kept = { clients: [], locks: [{ key: '77', clients }] }
@@ -63,7 +64,9 @@ it('puts tagged jobs first, whatever the filter hides', () => {
   expect([filtered.pinned, filtered.shown, filtered.rows.jobId]).toEqual([1, 1, [last]])
   const all = jobs({ pinned: [last] })
   expect([all.rows.jobId[0], all.rows.jobId.length, new Set(all.rows.jobId).size]).toEqual([
-    ...[last, jobs().rows.jobId.length, jobs().rows.jobId.length],
+    last,
+    jobs().rows.jobId.length,
+    jobs().rows.jobId.length,
   ])
 })
 

@@ -1,11 +1,11 @@
 /**
- * What hangs together with the selection at a sample. Jobs tie the kinds to each other: of whatever is chosen its jobs are found
- * first, then where these run, under which rules, as whose, and on which locks.
+ * Objects related to the selection at a sample. Kinds are connected through jobs: first the jobs of the selection are
+ * found, then their targets, rules, users and locks.
  */
 import { LINKED_MAX, type LinkedFrame, type LinkedKind } from '#core/api/linked.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import { jobColumn, shareColumn, shareName } from '../../cluster/state/recent.ts'
-import type { JobRead, Viewed } from '../../cluster/viewed.ts'
+import type { JobRead, ClusterView } from '../../cluster/cluster-view.ts'
 import { liveOf, rateSamples, stand } from '../position.ts'
 import { ruleLookup, rulesAt, type RuleLookup } from './rule-lookup.ts'
 
@@ -16,7 +16,7 @@ export interface LinkedQuery {
   readonly id: string
 }
 
-/** Resources that are looked into for who locks them, the most contended first; and lives of each. */
+/** Most resources examined for their lock holders, the most contended first; and lock lives of each. */
 const RESOURCES = 120
 const LIVES = 64
 const LOCKS_NS = NS_PER_S
@@ -31,7 +31,7 @@ interface Locked {
   readonly key: string
   readonly clients: readonly Client[]
 }
-/** Who has to do with locks and data nodes, where that was kept of a past and is not asked of a source. */
+/** Clients of locks and data nodes, from kept frames of the past instead of a source. */
 export interface KeptLinks {
   readonly clients: readonly Client[]
   readonly locks: readonly Locked[]
@@ -39,9 +39,9 @@ export interface KeptLinks {
 
 type Names = Record<LinkedKind, Set<string>>
 
-/** One sample of a source, asked for what belongs together. */
+/** One sample of a source, with queries for related objects. */
 class Links {
-  readonly #viewed: Viewed
+  readonly #viewed: ClusterView
   readonly #sample: number
   readonly #atMs: number
   readonly #spanSamples: number
@@ -49,11 +49,11 @@ class Links {
   readonly #lines: ReturnType<typeof rulesAt>
   readonly #kept: KeptLinks | undefined
   /** OSTs and MDTs, each with its server. */
-  readonly #places: Viewed['targets']
+  readonly #places: ClusterView['targets']
   readonly #mdts: ReadonlySet<string>
 
   constructor(
-    viewed: Viewed,
+    viewed: ClusterView,
     at: { readonly sample: number; readonly atMs: number },
     windowMs: number,
     kept?: KeptLinks,
@@ -79,12 +79,12 @@ class Links {
     const known = this.#viewed.jobs.known?.(this.#atMs).jobs ?? [...this.#viewed.jobs.all]
     return known.filter((job) => job.firstSeenMs <= this.#atMs)
   }
-  /** Whether a job did I/O on a target of late; where that is not kept, whether it was ever seen there. */
+  /** True if a job did I/O on a target recently; if that is not kept, if it was ever seen there. */
   touches(job: JobRead, target: string): boolean {
     if (!job.targets.has(target)) return false
     const { shares, raw } = this.#viewed.recent
     const of = [this.#sample, this.#spanSamples] as const
-    // Of MDTs there is no share of each: a job that does metadata operations does them where it was ever seen.
+    // MDTs have no per-target shares: metadata operations of a job count for every MDT where it was ever seen.
     const mean = this.#mdts.has(target)
       ? raw.jobs.mean(job.jobId, MDOPS, ...of)
       : shares.mean(shareName(job.jobId, target), RPCS, ...of)
@@ -116,7 +116,7 @@ class Links {
       (node.run(atNs)?.clients ?? []).map(({ name, job }) => ({ name, jobId: job })),
     )
   }
-  /** Resources whose locks were held or asked for in the last second, and by the clients of which jobs. */
+  /** Resources with locks held or requested in the last second, and the jobs of those clients. */
   get locks(): readonly Locked[] {
     if (this.#kept) return this.#kept.locks
     const live = liveOf(this.#viewed)
@@ -141,12 +141,12 @@ class Links {
 
 interface Chosen {
   readonly jobs: readonly JobRead[]
-  /** Ids of those, and of jobs that are known of their locks or of a data node alone. */
+  /** Ids of those jobs, and of jobs known only from their locks or from a data node. */
   readonly ids: ReadonlySet<string>
   readonly isHere: boolean
 }
 
-/** The jobs of what is chosen, and whether it is there itself. */
+/** Jobs of the selection, and whether the selected object exists. */
 function chosenOf(links: Links, kind: LinkedKind, id: string): Chosen {
   const where = (test: (job: JobRead) => boolean): JobRead[] => links.jobs.filter(test)
   const clients = (): Client[] => [...links.clients, ...links.locks.flatMap((lock) => lock.clients)]
@@ -198,8 +198,13 @@ function chosenOf(links: Links, kind: LinkedKind, id: string): Chosen {
 
 function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }: Chosen): Names {
   const names: Names = {
-    ...{ job: new Set(), target: new Set(), rule: new Set(), user: new Set() },
-    ...{ node: new Set(), client: new Set(), resource: new Set() },
+    job: new Set(),
+    target: new Set(),
+    rule: new Set(),
+    user: new Set(),
+    node: new Set(),
+    client: new Set(),
+    resource: new Set(),
   }
   for (const jobId of all) names.job.add(jobId)
   for (const job of jobs.slice(0, LINKED_MAX)) {
@@ -208,7 +213,7 @@ function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }:
     if (rule !== undefined) names.rule.add(rule)
     if (kind !== 'target' && kind !== 'node') for (const target of links.targetsOf(job)) names.target.add(target)
   }
-  // Of a place its own parts are marked, not all the other places its jobs are on, too.
+  // For a node only its own targets are marked, not all other targets of its jobs.
   if (kind === 'node') for (const target of links.targetsOn(id)) names.target.add(target)
   names[kind].add(id)
   for (const target of names.target) {
@@ -224,8 +229,8 @@ function namesOf(links: Links, kind: LinkedKind, id: string, { jobs, ids: all }:
   return names
 }
 
-/** @param kept  of a recorded past: what its frames of locks and tokens tell. */
-export function linkedFrame(viewed: Viewed, query: LinkedQuery, seq: number, kept?: KeptLinks): LinkedFrame {
+/** @param kept  for a recorded past: clients from kept frames of locks and tokens. */
+export function linkedFrame(viewed: ClusterView, query: LinkedQuery, seq: number, kept?: KeptLinks): LinkedFrame {
   const { sample, atMs } = stand(viewed, query.at)
   const { kind, id } = query
   const head = { seq, sample, atMs, kind, id }
@@ -241,7 +246,12 @@ export function linkedFrame(viewed: Viewed, query: LinkedQuery, seq: number, kep
     ...head,
     isHere: chosen.isHere,
     jobs: chosen.ids.size,
-    ...{ job: list('job'), target: list('target'), rule: list('rule'), user: list('user') },
-    ...{ node: list('node'), client: list('client'), resource: list('resource') },
+    job: list('job'),
+    target: list('target'),
+    rule: list('rule'),
+    user: list('user'),
+    node: list('node'),
+    client: list('client'),
+    resource: list('resource'),
   }
 }

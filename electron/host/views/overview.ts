@@ -1,10 +1,10 @@
-/** The overview: is the file system well, and if not, who moved. */
+/** Overview: state of the file system, and jobs whose rates changed. */
 import type { Level, OverviewFrame, Tile, TileId } from '#core/api/frames.ts'
 import { STORM_SAMPLES, type LockWatch } from '../../cluster/locks/watch.ts'
-import { resourceName } from '../../cluster/locks/words.ts'
+import { resourceName } from '../../cluster/locks/alarm-text.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { jobColumn, shareName, TOTAL, totalColumn, type TotalMeasure } from '../../cluster/state/recent.ts'
-import type { Viewed } from '../../cluster/viewed.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
 import { againstOf, overlayOf, type Against, type FindAgainst } from './against.ts'
 import { isPresent, liveOf, orNull, orZero, rateSamples, stand } from '../position.ts'
 import { largest } from './rank.ts'
@@ -25,7 +25,7 @@ const TILES: Readonly<Record<Exclude<TileId, 'locks'>, TotalMeasure>> = {
   lent: 'onLoan',
 }
 
-/** A tile is amber when it stands well above its own past; the budget only when it is overrun. */
+/** A tile is amber if it is well above its own past; the budget only if it is exceeded. */
 function tileLevel(id: TileId, value: number | null, before: number | null): Level {
   if (value === null) return 'idle'
   if (id === 'budget') return value > 1.05 ? 'watch' : 'ok'
@@ -37,11 +37,15 @@ function tileLevel(id: TileId, value: number | null, before: number | null): Lev
 type MeasuredTile = Exclude<TileId, 'locks'>
 const MEASURED = Object.keys(TILES) as MeasuredTile[]
 
-/** What a tile shows at a sample: of the whole, or else of what was measured of it. */
-function tileValue(viewed: Viewed, id: MeasuredTile, sample: number): { value: number | null; isPartial: boolean } {
+/** Value of a tile at a sample: of the whole, or else of its measured part. */
+function tileValue(
+  viewed: ClusterView,
+  id: MeasuredTile,
+  sample: number,
+): { value: number | null; isPartial: boolean } {
   const { raw, partials } = viewed.recent
   const column = totalColumn(TILES[id])
-  // Rules are counted, not measured: a mean of them would be a rule and a half.
+  // Rules are counted, not measured: a mean would give fractions of a rule.
   const at = (table: typeof partials): number | null =>
     orNull(id === 'rules' ? table.value(TOTAL, column, sample) : table.mean(TOTAL, column, sample, rateSamples(viewed)))
   const whole = at(raw.totals)
@@ -49,7 +53,7 @@ function tileValue(viewed: Viewed, id: MeasuredTile, sample: number): { value: n
   return { value, isPartial: whole === null && value !== null }
 }
 
-function tiles(viewed: Viewed, sample: number, windowMs: number, a: Against | undefined): Tile[] {
+function tiles(viewed: ClusterView, sample: number, windowMs: number, a: Against | undefined): Tile[] {
   const past = viewed.recent.tierFor(sample, 2 * windowMs)
   const n = Math.max(1, Math.round(windowMs / (past.stepMs ?? viewed.source.periodNs / 1e6)))
   const { tier, to } = viewed.recent.tierFor(sample, windowMs)
@@ -75,8 +79,8 @@ function tiles(viewed: Viewed, sample: number, windowMs: number, a: Against | un
   return [...measured, ...locks]
 }
 
-/** Requests that wait for a lock; amber while there is a storm, which the note names. */
-function locksTile(viewed: Viewed, locks: LockWatch, sample: number, windowMs: number): Tile {
+/** Requests waiting for a lock; amber during a storm, which the note names. */
+function locksTile(viewed: ClusterView, locks: LockWatch, sample: number, windowMs: number): Tile {
   const { world, series } = locks
   const worst = locks.storms(sample, STORM_SAMPLES)[0]
   return {
@@ -89,8 +93,8 @@ function locksTile(viewed: Viewed, locks: LockWatch, sample: number, windowMs: n
   }
 }
 
-function targets(viewed: Viewed, sample: number, a: Against | undefined): OverviewFrame['targets'] {
-  const mean = (of: Viewed, name: string, column: number, at: number): number =>
+function targets(viewed: ClusterView, sample: number, a: Against | undefined): OverviewFrame['targets'] {
+  const mean = (of: ClusterView, name: string, column: number, at: number): number =>
     of.recent.raw.targets.mean(name, column, at, rateSamples(of))
   const column = (c: number): (number | null)[] => viewed.targets.map((t) => orNull(mean(viewed, t.target, c, sample)))
   const before = (c: number): (number | null)[] =>
@@ -109,8 +113,8 @@ function targets(viewed: Viewed, sample: number, a: Against | undefined): Overvi
   }
 }
 
-/** Mean rates of jobs over the end of a window (its last sixth), and over what comes before it. */
-function changes(viewed: Viewed, sample: number, windowMs: number, names: readonly string[]) {
+/** Mean rates of jobs over the end of a window (its last sixth), and over the time before. */
+function changes(viewed: ClusterView, sample: number, windowMs: number, names: readonly string[]) {
   const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from } = tier.jobs.window(to, windowMs, SPARK_POINTS)
   const n = to - from + 1
@@ -121,22 +125,28 @@ function changes(viewed: Viewed, sample: number, windowMs: number, names: readon
   return { now, before, beforeMs: tier.jobs.atMs(to - recentN) }
 }
 
-/** Jobs by how much their rate changed: the last sixth of the window against the rest of it, or against that of A. */
-function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | undefined): OverviewFrame['movers'] {
+/** Jobs by rate change: the last sixth of the window compared with the rest of it, or with that of A. */
+function movers(
+  viewed: ClusterView,
+  sample: number,
+  windowMs: number,
+  a: Against | undefined,
+): OverviewFrame['movers'] {
   const { tier, to } = viewed.recent.tierFor(sample, windowMs)
   const { from, step } = tier.jobs.window(to, windowMs, SPARK_POINTS)
   const here =
     viewed.jobs.known?.(viewed.recent.raw.totals.atMs(sample)).names ?? Array.from(viewed.jobs.all, (j) => j.jobId)
-  // Who is gone since A has moved, too.
+  // Jobs that ended since A count as changed, too.
   const then = a ? (a.viewed.jobs.known?.(a.atMs).names ?? []) : []
   const names = then.length === 0 ? here : [...new Set([...here, ...then])]
   const { now, before, beforeMs } = changes(viewed, sample, windowMs, names)
   const base = a ? changes(a.viewed, a.sample, windowMs, names).now : before
   const baseMs = a ? a.atMs : beforeMs
   const present = new Set(here)
-  const [delta, change] = [new Float64Array(names.length), new Float64Array(names.length)]
+  const delta = new Float64Array(names.length)
+  const change = new Float64Array(names.length)
   for (let i = 0; i < names.length; i++) {
-    // A job that is not there does nothing; one that was not measured may do anything.
+    // A job that no longer exists has rate 0; one that was not measured has an unknown rate.
     const name = names[i] as string
     const wasThere = (viewed.jobs.find(name)?.firstSeenMs ?? Infinity) <= baseMs
     const isGap = (Number.isNaN(now[i]) && present.has(name)) || (Number.isNaN(base[i]) && wasThere)
@@ -166,8 +176,8 @@ function movers(viewed: Viewed, sample: number, windowMs: number, a: Against | u
   }
 }
 
-/** Leases of controllers: only the present has them. */
-function timers(viewed: Viewed, sample: number): OverviewFrame['timers'] {
+/** Leases of controllers, known only for the present. */
+function timers(viewed: ClusterView, sample: number): OverviewFrame['timers'] {
   const live = liveOf(viewed)
   if (!live || !isPresent(viewed, sample)) return []
   return live.servers.flatMap((host) => {
@@ -186,7 +196,7 @@ function timers(viewed: Viewed, sample: number): OverviewFrame['timers'] {
 }
 
 export function overviewFrame(
-  viewed: Viewed,
+  viewed: ClusterView,
   query: { at: number | null; windowMs: number; againstMs?: number | null },
   seq: number,
   find?: FindAgainst,
@@ -194,7 +204,7 @@ export function overviewFrame(
   const { sample, atMs } = stand(viewed, query.at)
   const { windowMs } = query
   const { a, head } = againstOf(query.againstMs, find)
-  // The chart gives jobs their inks, so it comes before the lists that show them.
+  // The chart assigns colors to jobs, so it comes before the lists that show them.
   const stack = stackFrame(viewed, sample, windowMs, ['readBps', 'writeBps'], ['readBps', 'writeBps'])
   return {
     seq,

@@ -1,9 +1,9 @@
-/** Who owed whom at a sample: the debts that stand now, less what moved after it; and the lines of a job's ledger. */
+/** Debts between jobs at a sample: present debts minus later transfers; and the lines of a job's ledger. */
 import type { JobPairs, LedgerLine, PairColumns } from '#core/api/adaptbf.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 
-/** Pairs that one frame lists. */
+/** Most pairs in one frame. */
 const TABLE_PAIRS = 400
 const JOB_PAIRS = 60
 
@@ -12,17 +12,17 @@ export interface OpenDebt {
   readonly borrower: string
   /** > 0. */
   tokens: number
-  /** When the debt began, the oldest of its targets; undefined where it ended since. */
+  /** Start of the debt, the oldest over its targets; undefined if it has been settled since. */
   sinceMs: number | undefined
 }
 
 /**
- * Open debts at a sample, of one target or summed over all: one entry a lender and borrower. With several targets two jobs
- * may owe each other.
+ * Open debts at a sample, of one target or summed over all: one entry per lender and borrower. With several targets two
+ * jobs may owe each other.
  *
  * @param target  empty = all.
- * @returns       undefined where moves after that sample are no longer in memory.
- * @complexity    O(open pairs + moves after the sample).
+ * @returns       undefined if transfers after that sample are no longer in memory.
+ * @complexity    O(open pairs + transfers after the sample).
  */
 export function debtsAt(monitor: ClusterMonitor, sample: number, target: string): OpenDebt[] | undefined {
   if (!monitor.journal.reaches(sample)) return undefined
@@ -55,7 +55,7 @@ export function debtsAt(monitor: ClusterMonitor, sample: number, target: string)
   )
 }
 
-/** Debts in which a shown job has a part, the largest ones. */
+/** Largest debts that involve a shown job. */
 export function pairColumns(debts: readonly OpenDebt[], shown: ReadonlySet<string>): PairColumns {
   const listed = debts.filter((d) => shown.has(d.lender) || shown.has(d.borrower)).slice(0, TABLE_PAIRS)
   return {
@@ -65,7 +65,7 @@ export function pairColumns(debts: readonly OpenDebt[], shown: ReadonlySet<strin
   }
 }
 
-/** What stands between one job and others; all of it sums to the job's record. */
+/** Debts between one job and others; their sum is the job's record. */
 export function pairsOf(debts: readonly OpenDebt[], jobId: string): JobPairs {
   const mine = debts.flatMap(({ lender, borrower, tokens, sinceMs }) => {
     if (lender === jobId) return [{ other: borrower, tokens, sinceMs }]
@@ -85,7 +85,7 @@ interface Line extends LedgerLine {
   tokens: number
 }
 
-/** Adds one movement to the line of its second, target, other job and kind. */
+/** Adds one transfer to the line of its second, target, other job and kind. */
 function add(lines: Map<string, Line>, jobId: string, atMs: number, move: LentOrBack & { target: string }): void {
   const { target, lender, borrower, kind, tokens } = move
   if (tokens === 0) return
@@ -96,7 +96,7 @@ function add(lines: Map<string, Line>, jobId: string, atMs: number, move: LentOr
   const second = Math.floor(atMs / 1000) * 1000
   const key = `${second} ${mine} ${target}\u0000${other}`
   const line = lines.get(key)
-  // A debt that comes back takes from the lender's record and gives to the borrower's.
+  // A repayment reduces the lender's record and increases the borrower's.
   const effect = isLender === (kind === 'lend') ? tokens : -tokens
   if (line) line.tokens += effect
   else lines.set(key, { atMs: second, target, other, kind: mine, tokens: effect })
@@ -110,8 +110,8 @@ interface LentOrBack {
 }
 
 /**
- * The newest lines of a job's ledger up to a sample, newest first: from memory, and from the history where memory does not
- * reach back over the window.
+ * Newest lines of a job's ledger up to a sample, newest first: from memory, and from the history where memory does not
+ * cover the window.
  *
  * @param target  empty = all.
  */
@@ -124,7 +124,7 @@ export function ledgerOf(
   const toMs = monitor.recent.raw.totals.atMs(sample)
   const fromMs = toMs - windowMs
   for (const { atMs, targets } of monitor.journal.back(sample)) {
-    // One more than asked for: the last second may not be whole yet.
+    // One more than requested: the last second may not be complete yet.
     if (atMs < fromMs || (lines.size > limit && !hasSecond(lines, atMs))) break
     for (const { target: name, moves } of targets) {
       if (target !== '' && name !== target) continue
@@ -137,7 +137,7 @@ export function ledgerOf(
   }
   const { fromMs: memoryMs } = monitor.journal
   if (lines.size < limit && memoryMs > fromMs) {
-    // The second in which memory begins is half here: its line would be there twice.
+    // The first second in memory is incomplete: its line would appear twice.
     const before = Math.min(Math.floor(memoryMs / 1000) * 1000 - 1, toMs)
     const older = written(monitor, { jobId, ...(target === '' ? {} : { target }), fromMs, toMs: before, limit })
     for (const move of older) add(lines, jobId, move.atMs, move)
@@ -150,7 +150,7 @@ const hasSecond = (lines: ReadonlyMap<string, Line>, atMs: number): boolean =>
 
 type Query = Parameters<ClusterMonitor['history']['moves']>[0]
 
-/** A history that cannot be read has nothing to add: that it does not work is told elsewhere. */
+/** An unreadable history contributes nothing: its failure is reported elsewhere. */
 function written(monitor: ClusterMonitor, query: Query): ReturnType<ClusterMonitor['history']['moves']> {
   try {
     return monitor.history.moves(query)

@@ -1,8 +1,8 @@
-/** The part of a ranking that is on screen, without ranking all: tables hold ten thousand rows and show sixty. */
+/** Partial ranking of the visible rows: tables have ten thousand rows and show sixty. */
 
 export type Compare = (a: number, b: number) => number
 
-/** Below this many, sorting by insertion is quicker. */
+/** Below this number, insertion sort is faster. */
 const FEW = 12
 
 function insertion(order: Uint32Array, lo: number, hi: number, compare: Compare): void {
@@ -14,9 +14,10 @@ function insertion(order: Uint32Array, lo: number, hi: number, compare: Compare)
   }
 }
 
-/** Moves what comes before a pivot in front of it; returns where the second part begins. */
+/** Moves smaller entries before a pivot; returns the start of the second part. */
 function partition(order: Uint32Array, lo: number, hi: number, pivot: number, compare: Compare): number {
-  let [i, k] = [lo, hi - 1]
+  let i = lo
+  let k = hi - 1
   for (;;) {
     while (compare(order[i] as number, pivot) < 0) i++
     while (compare(order[k] as number, pivot) > 0) k--
@@ -28,13 +29,13 @@ function partition(order: Uint32Array, lo: number, hi: number, pivot: number, co
 }
 
 /**
- * Brings the entries [from, to) of an order where sorting all of it would bring them; the others lie on their sides of it.
+ * Places the entries [from, to) as sorting everything would; the others are on the correct side.
  *
- * @param compare     a whole order: 0 only for an entry with itself.
- * @complexity        O(n + m log m) as a rule, m = to - from.
+ * @param compare     total order: 0 only for an entry with itself.
+ * @complexity        O(n + m log m) on average, m = to - from.
  */
 export function selectRange(order: Uint32Array, from: number, to: number, compare: Compare): void {
-  // Which entry divides is drawn by a fixed rule, so that no order of the input makes it slow for long.
+  // Pivots are pseudo-random with a fixed seed, so that no input order stays slow.
   let draw = 0x9e3779b9
   const sort = (lo: number, hi: number): void => {
     while (hi - lo > FEW) {
@@ -50,14 +51,14 @@ export function selectRange(order: Uint32Array, from: number, to: number, compar
   sort(0, order.length)
 }
 
-/** Rows up to which a table's beginning is picked rather than selected. */
+/** Largest count for which the first rows are picked in one pass. */
 const FIRST_MAX = 1024
 
 /**
- * Among the rows of a table those that its first `count` are of, in no order; all rows where that is no less work.
+ * Superset of the first `count` rows of a table, unordered; all rows if picking would not be cheaper.
  *
- * @param column  what is sorted by; NaN last in either direction.
- * @param order   the whole order, which goes by the column first.
+ * @param column  sort column; NaN last in either direction.
+ * @param order   total order that begins with the column.
  */
 export function firstRows(
   rows: Uint32Array,
@@ -68,7 +69,7 @@ export function firstRows(
 ): Uint32Array {
   if (count === 0 || count > FIRST_MAX || rows.length <= 4 * count) return rows
   const few = new Uint32Array(2 * count)
-  // No row beyond this value is among the first: so many are before it already.
+  // Rows beyond this value are not among the first: enough rows precede them.
   let bound = descending ? -Infinity : Infinity
   let isBound = false
   let n = 0
@@ -86,7 +87,7 @@ export function firstRows(
   return few.subarray(0, n)
 }
 
-/** The `count` largest values, largest first; entries without a value (NaN) are left out. */
+/** The `count` largest values, largest first; entries without a value (NaN) are omitted. */
 export function largest(
   values: Float64Array,
   count: number,
@@ -94,10 +95,11 @@ export function largest(
 ): { readonly top: number[]; readonly ranked: number } {
   const top: number[] = []
   let ranked = 0
-  // The least of those found, once they are enough.
+  // Smallest of the values found, once there are enough.
   let least = -Infinity
   const before = (a: number, b: number): boolean => {
-    const [x, y] = [values[a] as number, values[b] as number]
+    const x = values[a] as number
+    const y = values[b] as number
     return x > y || (x === y && tie(a, b) < 0)
   }
   for (let i = 0; i < values.length; i++) {

@@ -1,24 +1,24 @@
-/** Rules of every server at a sample, and the rule that each job falls under. */
+/** Rules of every server at a sample, and the rule that each job matches. */
 import { Binder } from '#core/control/binding.ts'
 import { parseNrsTbfRule, type RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { RuleMatcher, writtenLines } from '../../cluster/state/rule-matcher.ts'
-import type { RulesRead, Viewed } from '../../cluster/viewed.ts'
+import type { RulesRead, ClusterView } from '../../cluster/cluster-view.ts'
 
-/** Which rule a job falls under on one server: its index in the list; -1 when only `default` matches. */
+/** Finds the rule of a job on one server: its index in the list; -1 if only `default` matches. */
 interface Finder {
   readonly find: (jobId: string) => number
-  /** Jobs that rules can have to do with; undefined: any. */
+  /** Only these jobs can match a rule; undefined: any job can. */
   readonly ids: readonly string[] | undefined
 }
 
-/** Structures of conditions stay from sample to sample; what is read of one text stays as long as the text does. */
+/** Parsed conditions are kept across samples; those of one text as long as the text. */
 const matcher = new RuleMatcher()
 const lines = new WeakMap<RulesRead, readonly RuleLine[]>()
-/** By list, or by what lists that differ in rates have in common. */
+/** By list, or by the shared part of lists that differ in rates only. */
 const finders = new WeakMap<object, Finder>()
 const shapes = new WeakMap<readonly RuleLine[], object>()
 
-/** The rules of one server as written, each with its field. */
+/** Rules of one server as written, each with its field. */
 export function linesOf(kept: RulesRead | undefined): readonly RuleLine[] {
   if (!kept) return []
   let known = lines.get(kept)
@@ -31,7 +31,7 @@ export function linesOf(kept: RulesRead | undefined): readonly RuleLine[] {
 }
 
 /** Rules of every server at a sample, parsed. */
-export function rulesAt(viewed: Viewed, sample: number): Map<string, readonly RuleLine[]> {
+export function rulesAt(viewed: ClusterView, sample: number): Map<string, readonly RuleLine[]> {
   return new Map(viewed.servers.map((host) => [host, linesOf(viewed.recent.rulesAt(host, sample))]))
 }
 
@@ -51,17 +51,17 @@ function finderOf(list: readonly RuleLine[]): Finder {
       if (found === undefined) known.set(jobId, (found = ask(jobId)))
       return found
     }
-    // Where rules name jobs exactly it takes no going through them.
+    // If rules name jobs exactly, no search is needed.
     finder = { find: binder.ids ? ask : remembered, ids: binder.ids && [...binder.ids] }
     finders.set(shape, finder)
   }
   return finder
 }
 
-/** Names of the rules that jobs fall under, on the servers of one cluster. */
+/** Rule names of jobs, on the servers of one cluster. */
 class Naming {
   readonly finders: readonly Finder[]
-  /** Jobs that rules can have to do with; undefined: any. */
+  /** Only these jobs can match a rule; undefined: any job can. */
   readonly named: ReadonlySet<string> | undefined
   readonly names: string[] = []
   readonly #index = new Map<string, number>()
@@ -74,7 +74,7 @@ class Naming {
     this.named = finders.every((s) => s.ids !== undefined) ? new Set(finders.flatMap((s) => s.ids ?? [])) : undefined
   }
 
-  /** Index in `names` for each job; -1 for one without a rule. The same array for the same list of jobs. */
+  /** Index in `names` for each job; -1 for one without a rule. Returns the same array for the same list of jobs. */
   column(jobIds: readonly string[]): Int32Array {
     let column = this.#columns.get(jobIds)
     if (!column) {
@@ -99,7 +99,7 @@ class Naming {
   }
 }
 
-/** Namings by the finder of their first server: they stay from sample to sample. */
+/** Namings by the finder of their first server, kept across samples. */
 const namings = new WeakMap<Finder, Naming[]>()
 const NAMINGS = 4
 
@@ -115,18 +115,18 @@ function namingOf(finders: readonly Finder[], lists: readonly (readonly RuleLine
 }
 
 export interface RuleLookup {
-  /** The rule that a job falls under: its name, and its rate summed over the servers that have it. */
+  /** Rule of a job: its name, and its rate summed over the servers that have it. */
   of(jobId: string): { readonly name: string; readonly rate: number } | undefined
   /** For each job an index in `names`; -1 for one without a rule. */
   column(jobIds: readonly string[]): Int32Array
-  /** Each name once; as many as have been met. */
+  /** Distinct names met so far. */
   readonly names: readonly string[]
 }
 
 /**
- * The rule that each job falls under.
+ * Rule of each job.
  *
- * @complexity  O(servers) a job that a rule can have to do with, O(1) for one that none can.
+ * @complexity  O(servers) for a job that can match a rule, O(1) for any other.
  */
 export function ruleLookup(rules: ReadonlyMap<string, readonly RuleLine[]>): RuleLookup {
   const lists = [...rules.values()]

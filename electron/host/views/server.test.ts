@@ -16,7 +16,7 @@ it('a target shows what its disk did up to the cursor, and of a server all of it
   const server = at('node', 'oss01', null)
   expect(server.targets.map((t) => t.name)).toEqual(['small-OST0001'])
   expect(server.disk?.writes).toBe(now.disk?.writes)
-  // Some readings earlier: another one, and never one of later.
+  // Some readings earlier: an older one, never a later one.
   c.history.flush()
   const sample = Math.max(c.monitor.recent.raw.totals.oldest, c.monitor.sample - 150)
   const then = at('target', 'small-OST0001', sample)

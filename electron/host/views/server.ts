@@ -1,26 +1,26 @@
-/** One target, or one server, at the instant shown: its disk I/O and service estimates are the newest readings up to there. */
+/** One target, or one server, at the shown instant: disk I/O and service estimates are the newest readings up to it. */
 import type { ServerFrame, ServerPlace } from '#core/api/server-frame.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
 import { BRW_KEPT, type BrwBins } from '#core/lustre/brw-stats.ts'
 import type { ClusterMonitor } from '../../cluster/monitor.ts'
 import { TARGET_COLUMNS, type TargetMeasure } from '../../cluster/state/recent.ts'
-import type { Viewed } from '../../cluster/viewed.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
 import type { BrwSample, TimeoutSample } from '../../history/io-table.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 import { isPresent, orNull, rateSamples, stand } from '../position.ts'
 
-/** A reading that is older than this says nothing of the instant shown. */
+/** Age from which a reading no longer describes the shown instant. */
 const LOOK_BACK_MS = 600_000
 
-/** Where readings come from. */
+/** Source of the readings. */
 export interface ServerReadings {
   readonly brw: (target: string, atMs: number) => BrwSample | undefined
   readonly timeouts: (node: string, atMs: number) => readonly TimeoutSample[]
-  /** Why a server is not read now; undefined where it is. */
+  /** Reason why a server is not read now; undefined if it is. */
   readonly fault: (what: 'brw' | 'timeouts', node: string) => string | undefined
 }
 
-/** Of a source that goes on: the newest from memory, older ones from its store. */
+/** Readings of a running source: the newest from memory, older ones from its store. */
 export function liveReadings({ brw, timeouts, history }: ClusterMonitor): ServerReadings {
   const isAt = (at: number | undefined, atMs: number): boolean =>
     at !== undefined && at <= atMs && at > atMs - LOOK_BACK_MS
@@ -37,7 +37,7 @@ export function liveReadings({ brw, timeouts, history }: ClusterMonitor): Server
   }
 }
 
-/** Of what is played back. */
+/** Readings of a playback. */
 export const keptReadings = (reader: HistoryReader): ServerReadings => ({
   brw: (target, atMs) => reader.brwAt(target, atMs - LOOK_BACK_MS, atMs),
   timeouts: (node, atMs) => reader.timeoutsAt(node, atMs - LOOK_BACK_MS, atMs),
@@ -77,7 +77,7 @@ function diskOf(samples: readonly BrwSample[]): ServerFrame['disk'] {
 }
 
 export function serverFrame(
-  viewed: Viewed,
+  viewed: ClusterView,
   readings: ServerReadings,
   query: { at: number | null } & ServerPlace,
   seq: number,
@@ -97,7 +97,7 @@ export function serverFrame(
     const fault = isNow ? readings.fault(what, node) : undefined
     if (fault !== undefined) return fault
     if (isThere) return ''
-    return isNow ? 'no two readings yet' : 'no reading within ten minutes before this instant'
+    return isNow ? 'fewer than two readings yet' : 'no reading within ten minutes before this instant'
   }
   return {
     seq,

@@ -1,7 +1,7 @@
-/** The stacked chart: top jobs by mean over the window, biggest first, then all others together. */
+/** Stacked chart: top jobs by mean over the window, largest first, then the sum of all others. */
 import type { Stack } from '#core/api/frames.ts'
 import { jobColumn, TOTAL, totalColumn, type JobMeasure, type TotalMeasure } from '../../cluster/state/recent.ts'
-import type { Viewed } from '../../cluster/viewed.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { orZero } from '../position.ts'
 import { largest } from './rank.ts'
@@ -10,11 +10,11 @@ const TOP = 7
 const POINTS = 300
 
 /**
- * @param measures  measures of a job that are added up, for example read and write bytes per second.
- * @param totals    the same of the whole cluster; `other` is what the top jobs leave of it.
+ * @param measures  job measures to sum, for example read and write bytes per second.
+ * @param totals    same for the whole cluster; `other` is the difference to the top jobs.
  */
 export function stackFrame(
-  viewed: Viewed,
+  viewed: ClusterView,
   sample: number,
   windowMs: number,
   measures: readonly JobMeasure[],
@@ -53,7 +53,7 @@ export function stackFrame(
   const series = top.map((jobId) => ({
     jobId,
     colour: viewed.jobs.find(jobId)?.colour ?? 0,
-    // A job that was not there yet used nothing; only where the cluster itself has a gap is there one.
+    // A job that did not exist yet used nothing; gaps are only those of the cluster itself.
     values: sum((i) => tier.jobs.downsample(jobId, columns[i] as number, from, to, step), columns.length).map((v, k) =>
       all[k] === null ? null : (v ?? 0),
     ),

@@ -1,4 +1,4 @@
-/** What the frame of the window always shows: the source, its clock, the mode, what reading costs, what is wrong. */
+/** Status frame of the window: source, clock, mode, monitoring overhead, problems. */
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import { plural } from '#core/base/figure-text.ts'
 import type { Failure } from '#core/base/result.ts'
@@ -17,13 +17,13 @@ export const toNotice = (f: Failure): Notice => ({
   ...(f.next === undefined ? {} : { next: f.next }),
 })
 
-/** The sampling period where it is longer than it was set. */
+/** Sampling period if it is longer than configured. */
 export function longerPeriod(monitor: ClusterMonitor | undefined): { period?: RunningPeriod } {
   const period = monitor?.period
   return period && period.runMs > period.setMs ? { period } : {}
 }
 
-/** Removals that are not on record yet. */
+/** Notice of removals that are not recorded yet. */
 export function auditNotice(waiting: WaitingRecords | undefined): Failure | undefined {
   if (!waiting) return undefined
   const count = waiting.records.length + waiting.dropped

@@ -1,16 +1,20 @@
-/** The time strip: the whole cluster's RPC rate over the last hour, with marks where something happened. */
+/** Time strip: RPC rate of the whole cluster over the last hour, with event marks. */
 import type { StripFrame } from '#core/api/frames.ts'
 import { TOTAL, totalColumn } from '../../cluster/state/recent.ts'
-import type { Viewed } from '../../cluster/viewed.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
 import { liveOf, nearestSample, newestOf, stand, type Position } from '../position.ts'
 
 const POINTS = 480
 const MARKS = 120
 
-export function stripFrame(viewed: Viewed, query: { at: number | null; windowMs: number }, seq: number): StripFrame {
+export function stripFrame(
+  viewed: ClusterView,
+  query: { at: number | null; windowMs: number },
+  seq: number,
+): StripFrame {
   const { sample, atMs } = stand(viewed, query.at)
-  // The strip always ends at the newest sample: the cursor moves on it, it does not move the strip. Of the past it is the page that
-  // the cursor is on.
+  // The strip always ends at the newest sample: the cursor moves on it without moving the strip. For the past it is the
+  // page of the cursor.
   const newest = liveOf(viewed) ? newestOf(viewed) : pageEnd(viewed, atMs, query.windowMs)
   const toMs = newest.atMs ?? viewed.nowMs()
   const fromMs = toMs - query.windowMs
@@ -30,8 +34,8 @@ export function stripFrame(viewed: Viewed, query: { at: number | null; windowMs:
   }
 }
 
-/** Last sample of the page of a recorded stretch that an instant is on. */
-function pageEnd(viewed: Viewed, atMs: number | null, windowMs: number): Position {
+/** Last sample of the page of a recorded range that contains an instant. */
+function pageEnd(viewed: ClusterView, atMs: number | null, windowMs: number): Position {
   const { totals } = viewed.recent.raw
   if (totals.newest === 0 || atMs === null) return { sample: 0, atMs: null }
   const fromMs = totals.atMs(totals.oldest)

@@ -1,4 +1,4 @@
-/** The audit of a bundle: JSON lines whose chain begins at the hash that the manifest names. */
+/** Audit in a bundle: JSON lines whose chain begins at the hash in the manifest. */
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { chainHash, GENESIS, type AuditRecord } from '../../base/audit.ts'
@@ -10,7 +10,7 @@ export const AUDIT_MOST = 256 * 2 ** 20
 
 export const auditText = (slice: AuditSlice): string => [...auditLines(slice.records)].join('')
 
-/** The same records in a chain of their own, their numbers as they were. */
+/** Same records in a new hash chain, with their original numbers. */
 export function rehashed(records: readonly AuditRecord[]): AuditSlice {
   let previous = GENESIS
   const all = records.map((r) => {
@@ -20,34 +20,39 @@ export function rehashed(records: readonly AuditRecord[]): AuditSlice {
   return { records: all, anchor: GENESIS, verified: true, isRehashed: true }
 }
 
-/** What the manifest says of a slice. */
+/** Manifest entry of a slice. */
 export function auditFacts(slice: AuditSlice): NonNullable<Manifest['audit']> {
-  const [first, last] = [slice.records[0], slice.records.at(-1)]
+  const first = slice.records[0]
+  const last = slice.records.at(-1)
   return {
-    ...{ from: first?.number ?? 0, to: last?.number ?? 0, records: slice.records.length },
-    ...{ anchor: slice.anchor, head: last?.hash ?? slice.anchor },
-    ...{ chain: slice.isRehashed === true ? 'rehashed' : 'original', verified: slice.verified },
+    from: first?.number ?? 0,
+    to: last?.number ?? 0,
+    records: slice.records.length,
+    anchor: slice.anchor,
+    head: last?.hash ?? slice.anchor,
+    chain: slice.isRehashed === true ? 'rehashed' : 'original',
+    verified: slice.verified,
   }
 }
 
-/** The first record that does not follow from the one before it, and why; undefined: all do. */
+/** First record that does not follow from the previous one, with the reason; undefined: all do. */
 export function brokenAt(slice: AuditSlice): { readonly number: number; readonly why: string } | undefined {
-  let [previous, number] = [slice.anchor, slice.records[0]?.number ?? 0]
+  let previous = slice.anchor
+  let number = slice.records[0]?.number ?? 0
   for (const [i, r] of slice.records.entries()) {
-    // Records of other clusters were left out of a chain that was made anew.
+    // A rehashed chain omits records of other clusters.
     const due = i === 0 ? number : number + 1
     if (slice.isRehashed === true ? i > 0 && r.number <= number : r.number !== due) {
       return { number: r.number, why: `record ${due} is missing` }
     }
-    if (chainHash(previous, r) !== r.hash)
-      return { number: r.number, why: `record ${r.number} is not as it was written` }
+    if (chainHash(previous, r) !== r.hash) return { number: r.number, why: `record ${r.number} was changed` }
     previous = r.hash
     number = r.number
   }
   return undefined
 }
 
-/** Reads the member; a line that is none is named. */
+/** Parses the member; a failure names the faulty line. */
 export function readAudit(text: string, facts: Manifest['audit']): Result<AuditSlice, string> {
   const lines = text.split('\n')
   if (lines.pop() !== '') return fail('its last line was cut')
@@ -58,16 +63,16 @@ export function readAudit(text: string, facts: Manifest['audit']): Result<AuditS
     try {
       value = JSON.parse(line)
     } catch {
-      return fail(`line ${i + 1} is none of an audit`)
+      return fail(`line ${i + 1} is not an audit record`)
     }
-    if (end !== undefined) return fail('there are lines behind its head')
+    if (end !== undefined) return fail('there are lines after its head')
     const last = head.safeParse(value)
     if (last.success) {
       end = last.data.head
       continue
     }
     const r = record.safeParse(value)
-    if (!r.success) return fail(`line ${i + 1} is none of an audit`)
+    if (!r.success) return fail(`line ${i + 1} is not an audit record`)
     const { by, ...rest } = r.data
     records.push({ ...rest, ...(by ? { by } : {}) })
   }

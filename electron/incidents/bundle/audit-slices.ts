@@ -1,4 +1,4 @@
-/** The audit of one cluster in a stretch: of the record of what was enforced, or of a history's own. */
+/** Audit of one cluster in a range: from the enforcement store, or from a history. */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
 import { GENESIS, type AuditRecord } from '../../base/audit.ts'
@@ -9,15 +9,19 @@ import type { AuditSlice } from './bundle-source.ts'
 
 const AT_ONCE = 1_000
 
-/** Records of a live cluster; those of others are left out, and where there are any between them the chain is made anew. */
+/**
+ * Records of a live cluster; records of other clusters are omitted, and if there are any in between, the chain is
+ * rehashed.
+ */
 export function liveSlice(chain: AuditChain, cluster: string, { fromMs, toMs }: Span): AuditSlice {
   const records: AuditRecord[] = []
   let anchor: string | undefined
   let before = GENESIS
-  let [isWhole, isBroken] = [true, false]
+  let isWhole = true
+  let isBroken = false
   let last: AuditRecord | undefined
   for (const r of chain.each()) {
-    // What belongs to no cluster is of all of them: somebody agreed to go on.
+    // Records without a cluster apply to all: an operator agreed to continue.
     const isOurs = r.by === undefined || r.by.cluster === cluster || r.by.cluster === ''
     if (r.atMs >= fromMs && r.atMs < toMs && isOurs) {
       anchor ??= before
@@ -33,7 +37,7 @@ export function liveSlice(chain: AuditChain, cluster: string, { fromMs, toMs }: 
   return { ...rehashed(records), verified: !isBroken }
 }
 
-/** Records of a chain that lies in a history or a recording. */
+/** Records of a chain in a history or a recording. */
 export function keptSlice(db: Database, kind: Chain, { fromMs, toMs }: Span): AuditSlice {
   const table = new AuditTable(db)
   const records: AuditRecord[] = []

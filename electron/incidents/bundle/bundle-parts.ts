@@ -1,19 +1,19 @@
-/** The bytes of a bundle in order, as text that a message can hold. */
+/** Bytes of a bundle in order, as text for messages. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { fail, ok, type Result } from '#core/base/result.ts'
 
-/** Of a part; its base64 is below the contract's bound. */
+/** Size of a part; its base64 is below the contract's limit. */
 export const PART_BYTES = 512 * 1024
 
 /** Failures: BUNDLE_GONE. */
 export function readParts(file: string): Result<AsyncGenerator<{ base64: string; isLast: boolean }, void, void>> {
   try {
-    // It is read from then on whatever becomes of its name.
+    // An open handle stays readable even if the file is renamed.
     const handle = openSync(file, 'r')
     if (fstatSync(handle).isFile()) return ok(parts(handle))
     closeSync(handle)
   } catch {
-    // As if it were not there.
+    // Treated as missing.
   }
   return fail({
     code: 'BUNDLE_GONE',

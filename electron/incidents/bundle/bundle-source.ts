@@ -1,21 +1,21 @@
-/** What a bundle is made of: one cluster's past in one file, and what belongs to it. A bundle that is open is one, too. */
+/** Source of a bundle: one cluster's past in one file, with its audit and readings. An open bundle is a source, too. */
 import type { Database } from 'better-sqlite3'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import type { Manifest } from '#core/snapshot/manifest.ts'
 import type { AuditRecord } from '../../base/audit.ts'
 
-/** A stretch of an audit. */
+/** Range of an audit. */
 export interface AuditSlice {
   readonly records: readonly AuditRecord[]
   /** Hash that the first record follows from. */
   readonly anchor: string
-  /** Whether the chain held when it was read. */
+  /** True if the chain was intact when it was read. */
   readonly verified: boolean
-  /** The hashes are not those of the audit that it was copied from: texts were replaced, or records of other clusters left out. */
+  /** The hashes are not those of the original audit: texts were replaced, or records of other clusters omitted. */
   readonly isRehashed?: boolean
 }
 
-/** A text of a server as it was read. */
+/** Raw output of a server. */
 export interface RawReading {
   readonly atMs: number
   readonly server: string
@@ -25,19 +25,19 @@ export interface RawReading {
 }
 
 export interface BundleSource {
-  /** A connection to the history (or the recording) in which the cluster is; it is read only. */
+  /** Read-only connection to the history (or recording) of the cluster. */
   readonly db: Database
   /** Key of the cluster in it. */
   readonly cluster: number
   readonly source: Manifest['source']
-  /** Records of [fromMs, toMs); null where no audit can be read. */
+  /** Records of [fromMs, toMs); null if no audit can be read. */
   audit(fromMs: number, toMs: number): AuditSlice | null
-  /** Readings of [fromMs, toMs) that are still there. */
+  /** Readings of [fromMs, toMs) that are still available. */
   readings(fromMs: number, toMs: number): readonly RawReading[]
-  /** Names are pseudonyms already: they pass as they are. */
+  /** Names are pseudonyms already, and are not replaced again. */
   readonly isRedacted: boolean
-  /** Of a bundle that is open: the notebook that it came with. */
+  /** For an open bundle: its notebook. */
   readonly notebook: Incident | null
-  /** What was missing already when it was made. */
+  /** Parts that were already missing when it was written. */
   readonly missing?: readonly string[]
 }

@@ -1,6 +1,7 @@
 /**
- * A bundle of ten minutes of 12 servers (48 OSTs) and 10,000 jobs, a sample a second, as the console writes it: with pseudonyms, bursty
- * and noisy as in the bench of the excerpt. Beside it: a zip of nothing but the excerpt, of the usual level.
+ * Bundle of ten minutes of 12 servers (48 OSTs) and 10,000 jobs, a sample a second, as the console writes it: with
+ * pseudonyms, bursty and noisy as in the bench of the excerpt. Baseline: a zip of the excerpt alone, at the usual
+ * level.
  */
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +27,7 @@ const INPUT: ExportInput = { incident: null, span: SPAN, redact: true, detail: '
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-/** Made once for all that is measured of it. */
+/** Computed once for all measurements. */
 function once<T>(make: (load: Load) => T): (load: Load) => T {
   const made = new Map<Load, { readonly is: T }>()
   return (load) => {
@@ -39,7 +40,11 @@ function once<T>(make: (load: Load) => T): (load: Load) => T {
 const sourceOf = once((load): BundleSource => {
   const db = new Database(tenMinutes(load), { readonly: true })
   return {
-    ...{ db, cluster: 1, isRedacted: false, notebook: null, readings: () => [] },
+    db,
+    cluster: 1,
+    isRedacted: false,
+    notebook: null,
+    readings: () => [],
     source: { kind: 'EMULATED', cluster: 'bench', env: 'DEMO', scenario: null, seed: 7, releases: [] },
     audit: (fromMs, toMs) => keptSlice(db, 'EMULATED', { fromMs, toMs }),
   }
@@ -48,7 +53,7 @@ const excerpt = once(async (load) => (await excerptOf(load, () => 0)).file)
 
 let files = 0
 const newFile = (): string => join(folder, `${files++}.zip`)
-/** A key that no run before had: what is remembered of one would make the next quicker. */
+/** New key for every run: cached codes would make the next run faster. */
 const newCode = () => codeOf(Buffer.alloc(32, `key ${files++}`))
 const megabytes = new Map<Load, number>()
 
@@ -57,7 +62,12 @@ async function exported(load: Load, now: () => number): Promise<number> {
   const file = newFile()
   const from = now()
   const of = await writeBundle(source, INPUT, {
-    ...{ incident: null, file, code: newCode(), version: '1', nowMs: 1, work: folder },
+    incident: null,
+    file,
+    code: newCode(),
+    version: '1',
+    nowMs: 1,
+    work: folder,
   })
   const ms = now() - from
   rmSync(file, { force: true })
@@ -91,11 +101,21 @@ async function page(now: () => number): Promise<number> {
   const reader = new FileReader(db, 1, { name: 'bench', isOwner: true })
   const facts: PageFacts = {
     manifest: {
-      ...{ format: 1, product: 'sluice', version: '1', incident: null, source: sourceOf('bursty').source, range: SPAN },
+      format: 1,
+      product: 'sluice',
+      version: '1',
+      incident: null,
+      source: sourceOf('bursty').source,
+      range: SPAN,
       samples: { servers: 12, targets: 48, jobs: 10_000, instants: 600, tier: 'raw', jobsWhole: 250 },
-      ...{ missing: [], redaction: 'none', audit: null },
+      missing: [],
+      redaction: 'none',
+      audit: null,
     },
-    ...{ incident: null, span: SPAN, rules: { before: '', after: '' }, sealed: [] },
+    incident: null,
+    span: SPAN,
+    rules: { before: '', after: '' },
+    sealed: [],
   }
   const from = now()
   const text = readmePage(replayData(reader, facts), facts)
@@ -117,24 +137,39 @@ const EXPORT_LIMIT =
 export const benches: readonly Bench[] = [
   ...(['bursty', 'noisy'] as const).flatMap((load) => [
     {
-      ...{ id: `bundle.export.${load}`, unit: 'ms', run: (now: () => number) => exported(load, now) },
-      ...{ baseline: (now: () => number) => zipped(load, now), beside: 'a zip of the excerpt alone' },
-      ...{ must: { most: 5000 }, note: `${CASE}, pseudonyms`, runs: 5, limit: EXPORT_LIMIT },
+      id: `bundle.export.${load}`,
+      unit: 'ms',
+      run: (now: () => number) => exported(load, now),
+      baseline: (now: () => number) => zipped(load, now),
+      beside: 'a zip of the excerpt alone',
+      must: { most: 5000 },
+      note: `${CASE}, pseudonyms`,
+      runs: 5,
+      limit: EXPORT_LIMIT,
     },
     {
-      ...{ id: `bundle.export.${load}.size`, unit: 'MB', run: () => megabytesOf(load), must: { most: 20 } },
-      note: `${CASE}, pseudonyms; every run writes as much; the bound is a wish of our own`,
+      id: `bundle.export.${load}.size`,
+      unit: 'MB',
+      run: () => megabytesOf(load),
+      must: { most: 20 },
+      note: `${CASE}, pseudonyms; every run writes as much; the bound is our own target`,
       limit: 'the samples are packed already: a zip takes little more off them',
     },
   ]),
   {
-    ...{ id: 'bundle.preview', unit: 'ms', run: previewed, must: { most: 300 } },
-    note: `${CASE}, ten thousand names to replace; the bound is a wish of our own`,
+    id: 'bundle.preview',
+    unit: 'ms',
+    run: previewed,
+    must: { most: 300 },
+    note: `${CASE}, ten thousand names to replace; the bound is our own target`,
     limit: 'every name that the bundle would have is read and replaced',
   },
   {
-    ...{ id: 'bundle.page', unit: 'ms', run: page, must: { most: 400 } },
-    note: `${CASE}: README.html of the excerpt; the bound is a wish of our own`,
+    id: 'bundle.page',
+    unit: 'ms',
+    run: page,
+    must: { most: 400 },
+    note: `${CASE}: README.html of the excerpt; the bound is our own target`,
     limit: 'the samples of the page are read from the excerpt and written as text',
   },
 ]

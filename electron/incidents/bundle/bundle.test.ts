@@ -17,7 +17,7 @@ import { privateFolder, sweep } from '../shelf/private-folder.ts'
 import { codeOf } from '../redaction/pseudonym-key.ts'
 import { EPOCH, inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
 import { ARCHIVE } from './verify.ts'
-import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { writeBundle, type WriteOptions } from './write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 import { writeZip, type ZipMember } from '../zip/zip-out.ts'
@@ -29,13 +29,27 @@ const must = <T>(r: Result<T>): T => {
   return r.value
 }
 const incident: Incident = {
-  ...{ format: 1, id: 'INC-0007', title: 'hog.u1 took small', status: 'open', author: 'ann@login1', alert: null },
+  format: 1,
+  id: 'INC-0007',
+  title: 'hog.u1 took small',
+  status: 'open',
+  author: 'ann@login1',
+  alert: null,
   source: { kind: 'EMULATED', cluster: 'small', env: 'DEMO', scenario: null, seed: null },
-  ...{ createdMs: EPOCH, changedMs: EPOCH, resolvedMs: null, fromMs: EPOCH + 1_000, toMs: EPOCH + 5_000 },
+  createdMs: EPOCH,
+  changedMs: EPOCH,
+  resolvedMs: null,
+  fromMs: EPOCH + 1_000,
+  toMs: EPOCH + 5_000,
   cells: [{ id: 'a', atMs: EPOCH + 2_000, kind: 'note', text: '1.hog.u1 on oss01 held small-OST0001' }],
 }
 const options = (file: string, more: Partial<WriteOptions> = {}): WriteOptions => ({
-  ...{ incident, file, code: codeOf(Buffer.alloc(32, 7)), version: '1.0.0', nowMs: 1, work },
+  incident,
+  file,
+  code: codeOf(Buffer.alloc(32, 7)),
+  version: '1.0.0',
+  nowMs: 1,
+  work,
   ...more,
 })
 
@@ -101,7 +115,13 @@ describe('a bundle', () => {
     const file = join(folder, 'wide.zip')
     const span = { fromMs: EPOCH - 60_000, toMs: EPOCH + 60_000 }
     const diff: Incident['cells'][number] = {
-      ...{ id: 'd', atMs: EPOCH + 2_000, kind: 'diff', title: 'Rules', service: 'ost_io', servers: 2, more: 0 },
+      id: 'd',
+      atMs: EPOCH + 2_000,
+      kind: 'diff',
+      title: 'Rules',
+      service: 'ost_io',
+      servers: 2,
+      more: 0,
       of: { kind: 'EMULATED', cluster: 'small', ...span, tier: 'raw', frozenMs: EPOCH },
       lines: [{ kind: 'same', name: 'cap', conditions: 'jobid={*.h*g.*}', before: 10, after: 10 }],
     }
@@ -118,8 +138,8 @@ describe('a bundle', () => {
     for (const name of ['rules/before.txt', 'rules/after.txt', 'rules/changes.diff', 'report.md', 'README.html'])
       expect([name, / ref -?\d/.test(of.get(name)?.toString() ?? '')]).toEqual([name, false])
     const { missing } = JSON.parse(of.get(MANIFEST)?.toString() ?? '') as Manifest
-    expect(missing.filter((text) => text.startsWith('The newest sample was of 2026-01-01 00:00:0'))).toHaveLength(1)
-    expect(missing.filter((text) => text.startsWith('Patterns of rules'))).toHaveLength(1)
+    expect(missing.filter((text) => text.startsWith('The newest sample is of 2026-01-01 00:00:0'))).toHaveLength(1)
+    expect(missing.filter((text) => text.startsWith('Redacted rule patterns'))).toHaveLength(1)
     expect(missing.filter((text) => !text.endsWith('.'))).toEqual([])
     expect(written.missing).toEqual(missing)
     for (const [name, bytes] of of)
@@ -147,7 +167,8 @@ describe('a bundle', () => {
     )
     opened.close()
     expect(readdirSync(work)).toEqual([])
-    const [a, b] = [await members(file), await members(again)]
+    const a = await members(file)
+    const b = await members(again)
     expect([...b.keys()]).toEqual([...a.keys()])
     for (const [name, bytes] of a)
       if (name !== MANIFEST) expect([name, b.get(name)?.equals(bytes)]).toEqual([name, true])
@@ -175,14 +196,17 @@ describe('a bundle', () => {
     const leaveOut = ['notebook', 'audit', 'readings', 'charts', 'csv', 'rules'] as const
     const written = must(await writeBundle(source, inputOf({ leaveOut: [...leaveOut] }), options(file)))
     expect([...(await members(file)).keys()]).toEqual(['history.qosrec', 'report.md', 'README.html', 'manifest.json'])
-    expect(written.missing).toEqual(expect.arrayContaining(leaveOut.map((g) => `Left out on purpose: ${g}.`)))
+    expect(written.missing).toEqual(expect.arrayContaining(leaveOut.map((g) => `Excluded on request: ${g}.`)))
     expect(await verifyHere(file)).toMatchObject({ value: { ok: true } })
   })
 
   it('of an empty stretch, of a name that exists, or cancelled, is none, and nothing is left', async () => {
     const file = join(folder, 'none.zip')
     const empty = await writeBundle(source, inputOf({ span: { fromMs: 0, toMs: 5 } }), options(file))
-    expect(empty).toMatchObject({ ok: false, error: { why: expect.stringContaining('nothing is kept') as string } })
+    expect(empty).toMatchObject({
+      ok: false,
+      error: { why: expect.stringContaining('the range has no data') as string },
+    })
     expect(await writeBundle(source, inputOf(), options(plain))).toMatchObject({
       ok: false,
       error: { code: 'BUNDLE_EXISTS' },
@@ -200,7 +224,7 @@ describe('a bundle', () => {
   })
 })
 
-/** Where the packed bytes of each member lie. */
+/** Positions of the packed bytes of each member. */
 function places(bytes: Buffer, of: Map<string, Buffer>): { name: string; from: number; to: number }[] {
   let at = 0
   const heads = [...of.keys()].map((name) => {
@@ -224,7 +248,7 @@ describe('verification', () => {
   })
 
   it('names the member in which any byte was changed, or the archive', async () => {
-    // As likely in a small member as in a large one, and between them.
+    // Equally likely in small and large members, and between them.
     const place = fc.oneof(
       fc.nat(bytes.length - 1),
       ...lies.map(({ from, to }) => fc.integer({ min: from, max: to - 1 })),
@@ -239,7 +263,7 @@ describe('verification', () => {
         expect(verdict.ok).toBe(false)
         const name = lies.find((l) => at >= l.from && at < l.to)?.name
         const named = verdict.changed.map((c) => c.member)
-        // A bit of the packing that no content has is the archive's.
+        // A changed bit that affects no content belongs to the archive.
         if (name === undefined) expect(named).toEqual([ARCHIVE])
         else expect([[name], [ARCHIVE]]).toContainEqual(named)
       }),
@@ -352,7 +376,7 @@ describe('verification', () => {
       INSERT INTO job_sample VALUES (0, 1, ${EPOCH}, 10, 20, 30, 0.5, 0), (1, 1, ${EPOCH}, 10, 20, 30, 0.5, 0);
       INSERT INTO target_sample VALUES (0, 1, ${EPOCH}, 10, 4, 1), (1, 1, ${EPOCH}, 10, 4, 1);`)
     db.close()
-    // Of another content than the manifest names, it is still opened; verification names it.
+    // Contents that differ from the manifest are still opened; verification reports them.
     expect(await repacked((of) => void of.set(HISTORY, readFileSync(old)))).toEqual([HISTORY])
     const opened = must(await openBundle(bad, work, unpackHistory))
     const reader = new FileReader(opened.db, opened.cluster, { name: 'small', isOwner: false })
@@ -374,7 +398,8 @@ describe('verification', () => {
 it('what a killed process unpacked is removed, and what a running one has is not', () => {
   const within = join(folder, 'left')
   const mine = privateFolder(within)
-  const [dead, other] = ['sluice-bundle-2147483646-abcdef', 'sluice-bundle-1-abcdef']
+  const dead = 'sluice-bundle-2147483646-abcdef'
+  const other = 'sluice-bundle-1-abcdef'
   for (const name of [dead, other, 'sluice-bundle-x', 'notes']) mkdirSync(join(within, name))
   cpSync(plain, join(within, dead, 'history.qosrec'))
   expect(sweep(within)).toBe(1)

@@ -1,4 +1,4 @@
-/** SHA-256 over names and hashes of members in the order of their names: equal for equal content, whenever it was written. */
+/** SHA-256 over names and hashes of members in name order: equal for equal content, whenever it was written. */
 import { createHash } from 'node:crypto'
 import { byCodeUnit } from '#core/base/order.ts'
 

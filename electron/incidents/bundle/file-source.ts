@@ -1,4 +1,4 @@
-/** A history or a recording as the source of a bundle, without a console: for the command line. */
+/** History or recording as the source of a bundle, without a console: for the command line. */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -17,12 +17,12 @@ export interface FileSource extends BundleSource {
 }
 
 export interface FileSourceOptions {
-  /** Opens a file from elsewhere. */
+  /** Opens a foreign file. */
   readonly open: (file: string) => Promise<Result<OpenedFile>>
-  /** The console's own, which it may have open. */
+  /** True for the console's own history, which it may have open. */
   readonly isOwn: boolean
   readonly cluster?: string | undefined
-  /** Of a live cluster, as the console's settings have it. */
+  /** Environment of a live cluster, from the console's settings. */
   readonly envOf: (cluster: string) => Manifest['source']['env'] | undefined
   readonly readings: readonly RawReading[]
 }
@@ -58,7 +58,7 @@ const some = (rows: readonly Row[]): string =>
 
 const DETAIL = /^(.*), seed (\d+)$/s
 
-/** Scenario and seed of an emulated cluster, as its newest start was noted. */
+/** Scenario and seed of an emulated cluster, as recorded at its latest start. */
 function emulatedOf(db: Database, cluster: number): Pick<Manifest['source'], 'scenario' | 'seed'> {
   const sql = 'SELECT detail FROM source WHERE cluster_id = ? ORDER BY id DESC LIMIT 1'
   const detail = db.prepare(sql).pluck().get(cluster) as string | undefined
@@ -75,7 +75,7 @@ export async function fileSource(file: string, o: FileSourceOptions): Promise<Re
   const of = rows.findLast((c) => o.cluster === undefined || c.name === o.cluster)
   if (!of) {
     close()
-    const why = o.cluster === undefined ? `nothing is kept in ${file}` : `nothing is kept of ${o.cluster} in ${file}`
+    const why = o.cluster === undefined ? `no data in ${file}` : `no data of ${o.cluster} in ${file}`
     const next = rows.length === 0 ? 'Name another file.' : `Name another file, or one of ${some(rows)}.`
     return fail({ code: 'NO_CLUSTER', what: 'Nothing was exported', why, next })
   }
@@ -88,9 +88,16 @@ export async function fileSource(file: string, o: FileSourceOptions): Promise<Re
   }
   const isEmulated = kind === 'EMULATED'
   return ok({
-    ...{ db, cluster: of.id, isRedacted: false, notebook: null, clusters: rows.map((r) => r.name) },
+    db,
+    cluster: of.id,
+    isRedacted: false,
+    notebook: null,
+    clusters: rows.map((r) => r.name),
     source: {
-      ...{ kind, cluster: of.name, env: isEmulated ? 'DEMO' : (o.envOf(of.name) ?? 'DEV'), releases: [] },
+      kind,
+      cluster: of.name,
+      env: isEmulated ? 'DEMO' : (o.envOf(of.name) ?? 'DEV'),
+      releases: [],
       ...(isEmulated ? emulatedOf(db, of.id) : { scenario: null, seed: null }),
     },
     audit: (fromMs, toMs) =>

@@ -1,16 +1,16 @@
-/** Bundles whose hashes all agree and whose contents are meant to hurt, and uploads that do not behave. */
+/** Hostile bundles whose hashes all agree, and misbehaving uploads. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { HISTORY } from '#core/snapshot/manifest.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { BundleShelf } from '../shelf/bundle-shelf.ts'
+import { BundleFolder } from '../shelf/bundle-folder.ts'
 import { openBundle } from './open-bundle.ts'
 import { unpackHistory } from './unpack-history.ts'
 import { forgeIn, type Forge } from '#tests/kits/electron/incidents/forged-bundle.ts'
 import { Uploads, type UploadPart } from '../shelf/uploads.ts'
-import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/in-process.ts'
 
 const folder = tempFolder()
 let made: Forge
@@ -20,7 +20,7 @@ beforeAll(async () => {
 const forge: Forge['forge'] = (put, change) => made.forge(put, change)
 let altered = 0
 
-/** The recording with something done to it. */
+/** Recording changed by a statement. */
 function history(sql: string): Buffer {
   const file = join(folder, `history-${++altered}`)
   writeFileSync(file, made.members.get(HISTORY) ?? '')
@@ -52,7 +52,7 @@ describe('exploit: a bundle whose hashes agree', () => {
 
   it('with a job id of megabytes is no recording', async () => {
     const file = forge({ [HISTORY]: history('UPDATE job SET job_id = hex(randomblob(3000000)) WHERE id = 1') })
-    expect(await opening(file)).toMatch(/^RECORDING_DAMAGED: .*longer than any/)
+    expect(await opening(file)).toMatch(/^RECORDING_DAMAGED: .*too long/)
     const verdict = await verifyHere(file)
     expect(verdict.ok && verdict.value.changed.map((c) => c.member)).toEqual([HISTORY])
   })
@@ -72,14 +72,17 @@ describe('exploit: a bundle whose hashes agree', () => {
 })
 
 describe('exploit: an upload', () => {
-  const started = (): { uploads: Uploads; shelf: BundleShelf; left: () => string[] } => {
-    const shelf = new BundleShelf(join(tempFolder(), 'bundles'), () => undefined)
+  const started = (): { uploads: Uploads; shelf: BundleFolder; left: () => string[] } => {
+    const shelf = new BundleFolder(join(tempFolder(), 'bundles'), () => undefined)
     const left = (): string[] => (existsSync(shelf.work) ? readdirSync(shelf.work) : [])
     return { uploads: new Uploads(shelf, verifyHere), shelf, left }
   }
   const bytes = (): Buffer => readFileSync(made.good)
   const part = (at: number, data: Buffer | string, more: Partial<UploadPart> = {}): UploadPart => ({
-    ...{ name: 'a', upload: 'upload-1', at, isLast: false },
+    name: 'a',
+    upload: 'upload-1',
+    at,
+    isLast: false,
     base64: Buffer.from(data).toString('base64'),
     ...more,
   })

@@ -7,11 +7,12 @@ import { openBundle } from './open-bundle.ts'
 import { unpackHistory } from './unpack-history.ts'
 import { codeOf } from '../redaction/pseudonym-key.ts'
 import { inputOf, smallSource } from '#tests/kits/electron/incidents/small-source.ts'
-import { verifyHere } from '#tests/kits/electron/foreign/here.ts'
+import { verifyHere } from '#tests/kits/electron/foreign/in-process.ts'
 import { writeBundle } from './write-bundle.ts'
 import { openZip } from '../zip/zip-in.ts'
 
-// As on a machine that the canvas has no build for: its library is not one. It is loaded once in a process, so this file has its own.
+// Simulates a machine without a build of the canvas: its library file is invalid. The library is loaded once per
+// process, so this test has its own file.
 const folder = tempFolder()
 const library = join(folder, 'skia.node')
 writeFileSync(library, 'no library')

@@ -1,11 +1,11 @@
 /**
- * Opens a bundle to look at it: its recording is unpacked under a name of Sluice's into a private folder, read through in a process that
- * can be ended, and opened like any recording from elsewhere. A second export takes all of it from here.
+ * Opens a bundle for playback: its recording is unpacked under a name chosen by Sluice into a private folder, checked
+ * in a separate process, and opened like any foreign recording. A second export reads everything from here.
  */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { AUDIT, HISTORY, type Manifest } from '#core/snapshot/manifest.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
-import { stampOf } from '../../files/stamp.ts'
+import { stampOf } from '../../files/file-stamp.ts'
 import { openChecked, type OpenedFile } from '../../history/open-recording.ts'
 import { AUDIT_MOST, readAudit } from './audit-member.ts'
 import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
@@ -19,19 +19,19 @@ const CHANGED: Failure = {
   code: 'FILE_CHANGED',
   what: 'The bundle was not opened',
   why: 'it changed while it was being opened',
-  unaffected: 'Nothing of it was kept.',
+  unaffected: 'No part of it was kept.',
   next: 'Open it again when nothing writes to it.',
 }
 
-/** Of all readings of a bundle that are held. */
+/** Most readings held, bytes. */
 const READINGS_MOST = 256 * 2 ** 20
 
 export interface OpenedBundle extends BundleSource {
   readonly manifest: Manifest
-  /** The unpacked recording. */
+  /** Unpacked recording. */
   readonly recording: OpenedFile
   readonly missing: readonly string[]
-  /** Closes the recording and removes what was unpacked. */
+  /** Closes the recording and removes the unpacked files. */
   close(): void
 }
 
@@ -71,11 +71,11 @@ async function readingsOf(zip: OpenedZip): Promise<Result<RawReading[]>> {
 /**
  * Opens a bundle.
  *
- * @param folder  where its recording is unpacked to, in a folder of its own.
- * @param unpack  unpacks it and reads it through.
+ * @param folder  its recording is unpacked into a new folder within.
+ * @param unpack  unpacks and checks the recording.
  *
- * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of the recording,
- * FILE_CHANGED.
+ * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED), BUNDLE_NEWER, BUNDLE_DAMAGED, those of
+ * the recording, FILE_CHANGED.
  */
 export async function openBundle(file: string, folder: string, unpack: UnpackHistory): Promise<Result<OpenedBundle>> {
   const stamp = stampOf(file)
@@ -94,7 +94,7 @@ export async function openBundle(file: string, folder: string, unpack: UnpackHis
     const readings = await readingsOf(zip.value)
     if (!readings.ok) return readings
     if (!zip.value.entries.has(HISTORY))
-      return fail(damaged(HISTORY, 'it was left out of this bundle: there is nothing to play'))
+      return fail(damaged(HISTORY, 'it is not in this bundle: there is nothing to replay'))
     own = privateFolder(folder)
     const unpacked = await unpack(file, own)
     if (!unpacked.ok) return unpacked
@@ -103,7 +103,7 @@ export async function openBundle(file: string, folder: string, unpack: UnpackHis
     if (!opened.ok) return fail({ ...opened.error, what: `${HISTORY} of the bundle cannot be opened` })
     recording = opened.value
     const cluster = recording.checked.clusters.at(-1)
-    if (!cluster) return fail(damaged(HISTORY, 'nothing is kept in it'))
+    if (!cluster) return fail(damaged(HISTORY, 'it contains no data'))
     isOpen = true
     return ok(
       bundleOf({

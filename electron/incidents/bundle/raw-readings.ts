@@ -1,11 +1,11 @@
-/** Raw readings as members: those of one server and parameter in one file, each under a line of JSON that says what it is. */
+/** Raw readings as members: one file per server and parameter, each text preceded by a line of JSON metadata. */
 import * as z from 'zod'
 import { byCodeUnit } from '#core/base/order.ts'
 import type { RawReading } from './bundle-source.ts'
 
-/** Members of readings in a bundle, at most. */
+/** Most reading members in a bundle. */
 export const READINGS_MOST = 300
-/** Readings of a bundle that are held, at most: ten times what an incident keeps. */
+/** Most readings of a bundle that are held: ten times the number in an incident. */
 export const READ_MOST = 20_000
 const MARK = '# reading '
 const head = z.strictObject({
@@ -39,7 +39,7 @@ export function readingMembers(readings: readonly RawReading[]): Map<string, str
   return out
 }
 
-/** Reads a member back; what is no reading ends it, and so does one more than `most`. */
+/** Parses a member; stops at an invalid reading, and after `most`. */
 export function readReadings(text: string, most = READ_MOST): RawReading[] {
   const out: RawReading[] = []
   for (let at = 0; out.length <= most && text.startsWith(MARK, at);) {

@@ -1,4 +1,4 @@
-/** Reads documents of a bundle: JSON of bounded size, believed only as far as their schema goes. */
+/** Readers of bundle documents: JSON of bounded size, validated by schemas. */
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { BUNDLE_FORMAT, LIMITS, manifest, MANIFEST, NOTEBOOK, type Manifest } from '#core/snapshot/manifest.ts'
 import { incident, type Incident, NOTEBOOK_FORMAT } from '#core/snapshot/notebook.ts'
@@ -20,7 +20,7 @@ const newer = (version: string): Failure => ({
   what: 'The bundle cannot be opened',
   why: `it was written by a newer Sluice (${JSON.stringify(version)})`,
   unaffected: 'It was not changed.',
-  next: 'Open it with that Sluice, or bring this one up to date. Its README.html opens in a browser.',
+  next: 'Open it with that Sluice, or update this one. Its README.html opens in a browser.',
 })
 
 function parsed(bytes: Buffer): unknown {
@@ -37,15 +37,15 @@ export async function readManifest(zip: OpenedZip): Promise<Result<Manifest>> {
   if (!bytes.ok) return bytes
   const value = parsed(bytes.value)
   const of = versions.safeParse(value)
-  if (!of.success) return fail(damaged(MANIFEST, 'it is no manifest of a bundle'))
+  if (!of.success) return fail(damaged(MANIFEST, 'it is not a bundle manifest'))
   if (of.data.format > BUNDLE_FORMAT) return fail(newer(of.data.version))
   const read = manifest.safeParse(value)
   if (read.success) return ok(read.data)
   const issue = read.error.issues[0]
-  return fail(damaged(MANIFEST, `it is no manifest of a bundle: ${issue?.path.join('.') ?? ''} is not as it must be`))
+  return fail(damaged(MANIFEST, `it is not a bundle manifest: ${issue?.path.join('.') ?? ''} is not valid`))
 }
 
-/** The notebook; null where there is none in the bundle. Failures: BUNDLE_DAMAGED, BUNDLE_NEWER. */
+/** Notebook; null if the bundle has none. Failures: BUNDLE_DAMAGED, BUNDLE_NEWER. */
 export async function readNotebook(zip: OpenedZip, version: string): Promise<Result<Incident | null>> {
   if (!zip.entries.has(NOTEBOOK)) return ok(null)
   const bytes = await zip.read(NOTEBOOK, NOTEBOOK_MOST)
@@ -55,5 +55,5 @@ export async function readNotebook(zip: OpenedZip, version: string): Promise<Res
   const of = versioned.safeParse(value)
   if (of.success && of.data.format > NOTEBOOK_FORMAT) return fail(newer(version))
   const read = incident.safeParse(value)
-  return read.success ? ok(read.data) : fail(damaged(NOTEBOOK, 'it is no notebook'))
+  return read.success ? ok(read.data) : fail(damaged(NOTEBOOK, 'it is not a notebook'))
 }

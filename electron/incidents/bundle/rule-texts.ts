@@ -1,6 +1,6 @@
 /**
- * Rules of all servers at an instant as `lctl get_param` prints them, and what changed between two instants. How often a rule was in use
- * (`ref`) is not kept, so lines end before it.
+ * Rules of all servers at an instant as `lctl get_param` prints them, and the changes between two instants. The use
+ * count of a rule (`ref`) is not kept, so lines end before it.
  */
 import { byCodeUnit } from '#core/base/order.ts'
 import { SERVICES } from '../../base/service.ts'
@@ -9,22 +9,22 @@ import { diffLines } from '#core/base/line-diff.ts'
 import { RecordedRules } from '../../recorded/recorded-rules.ts'
 import type { Span } from '#core/api/history.ts'
 
-/** Lines of what stays on either side of what changed. */
+/** Context lines around a change. */
 const AROUND = 3
 
-/** The end of a line of a rule as it is printed; a reader of the history has nothing for it. */
+/** End of a printed rule line that the history does not keep. */
 const REF = /, ref -?\d+$/gm
-/** Servers print their rules a little after the first sample of them. */
+/** Rules are read shortly after a server's first sample. */
 const FIRST_READ_MS = 10_000
 
 export interface PlaceRules {
-  /** As `placeOf`: a server, and its service where that is not ost_io. */
+  /** As `placeOf`: a server, and its service unless that is ost_io. */
   readonly place: string
   /** Parameter and value. */
   readonly text: string
 }
 
-/** By place. */
+/** Sorted by place. */
 export function rulesAt(reader: HistoryReader, atMs: number): PlaceRules[] {
   const at = new RecordedRules(reader).at(atMs)
   return [...at]
@@ -36,7 +36,7 @@ export function rulesAt(reader: HistoryReader, atMs: number): PlaceRules[] {
     })
 }
 
-/** When rules of a span are first known: at its beginning, or where what is kept begins later. */
+/** Time when rules of a span are first known: its beginning, or later if samples begin later. */
 export function firstRulesMs(reader: HistoryReader, { fromMs, toMs }: Span): number {
   const keptMs = Math.max(fromMs, reader.kept()?.fromMs ?? fromMs)
   if (keptMs === fromMs || reader.rulesAt(keptMs).length > 0) return keptMs
@@ -44,17 +44,18 @@ export function firstRulesMs(reader: HistoryReader, { fromMs, toMs }: Span): num
   return reader.rulesBetween(keptMs, end).reduce((first, r) => Math.max(keptMs, Math.min(first, r.fromMs)), end)
 }
 
-/** One text: a comment names the server, its parameter follows. */
+/** Rules as one text: a comment names the server, its parameter follows. */
 export const rulesText = (rules: readonly PlaceRules[]): string =>
-  rules.length === 0 ? '# No rule is on record.\n' : rules.map((r) => `# ${r.place}\n${r.text}`).join('\n')
+  rules.length === 0 ? '# No rules recorded.\n' : rules.map((r) => `# ${r.place}\n${r.text}`).join('\n')
 
-/** The same as a file of its own: it says of when it is. */
+/** Same as a separate file, with its time. */
 export const rulesFile = (rules: readonly PlaceRules[], atMs: number): string =>
   `# ${new Date(Math.round(atMs)).toISOString()}. Lines end before "ref": it is not kept.\n\n${rulesText(rules)}`
 
-/** What changed, in the form of diff -u, by place. */
+/** Changes in the format of diff -u, by place. */
 export function rulesDiff(before: readonly PlaceRules[], after: readonly PlaceRules[]): string {
-  const [a, b] = [new Map(before.map((r) => [r.place, r.text])), new Map(after.map((r) => [r.place, r.text]))]
+  const a = new Map(before.map((r) => [r.place, r.text]))
+  const b = new Map(after.map((r) => [r.place, r.text]))
   const places = [...new Set([...a.keys(), ...b.keys()])].sort(byCodeUnit)
   return places.map((place) => unified(place, a.get(place) ?? '', b.get(place) ?? '')).join('')
 }
@@ -64,7 +65,8 @@ function unified(place: string, before: string, after: string): string {
   const near = lines.map((_, i) => lines.slice(Math.max(0, i - AROUND), i + AROUND + 1).some((l) => l.op !== 'keep'))
   if (!near.includes(true)) return ''
   let text = `--- before/${place}\n+++ after/${place}\n`
-  let [a, b] = [1, 1]
+  let a = 1
+  let b = 1
   for (let i = 0; i < lines.length;) {
     if (!near[i]) {
       i++
@@ -75,7 +77,8 @@ function unified(place: string, before: string, after: string): string {
     let end = i
     while (end < lines.length && near[end]) end++
     const hunk = lines.slice(i, end)
-    const [gone, come] = [hunk.filter((l) => l.op !== 'add').length, hunk.filter((l) => l.op !== 'del').length]
+    const gone = hunk.filter((l) => l.op !== 'add').length
+    const come = hunk.filter((l) => l.op !== 'del').length
     text += `@@ -${gone === 0 ? a - 1 : a},${gone} +${come === 0 ? b - 1 : b},${come} @@\n`
     for (const l of hunk) text += `${l.op === 'keep' ? ' ' : l.op === 'add' ? '+' : '-'}${l.text}\n`
     a += gone

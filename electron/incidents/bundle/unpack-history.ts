@@ -1,6 +1,6 @@
 /**
- * Recording of a bundle, unpacked into a private folder under a name of Sluice's, brought up to date there and read through. It is called
- * where it can be ended (electron/foreign).
+ * Recording of a bundle, unpacked into a private folder under a name chosen by Sluice, upgraded and checked there. Runs
+ * in a process that can be killed (electron/foreign).
  */
 import { join } from 'node:path'
 import { fail, type Result } from '#core/base/result.ts'
@@ -9,10 +9,10 @@ import { checkFile, type CheckedFile } from '../../history/open-recording.ts'
 import { upgradeCopy } from '../../history/upgrade-copy.ts'
 import { damaged, openZip } from '../zip/zip-in.ts'
 
-/** Has the recording of a bundle unpacked into a folder and read through. */
+/** Unpacks the recording of a bundle into a folder and checks it. */
 export type UnpackHistory = (file: string, folder: string) => Promise<Result<CheckedFile>>
 
-/** An older recording is brought up to date in the unpacked copy. */
+/** An older recording is upgraded in the unpacked copy. */
 export function checkUnpacked(file: string): Result<CheckedFile> {
   const checked = checkFile(file)
   if (checked.ok || checked.error.code !== 'RECORDING_OLDER') return checked
@@ -21,16 +21,17 @@ export function checkUnpacked(file: string): Result<CheckedFile> {
 }
 
 /**
- * @param folder  a private one, which exists.
+ * @param folder  private, existing.
  *
- * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED, _DAMAGED, _FAILED), those of the recording.
+ * Failures: those of the archive (BUNDLE_GONE, _UNREADABLE, _FOREIGN, _REFUSED, _DAMAGED, _FAILED), those of the
+ * recording.
  */
 export const unpackHistory: UnpackHistory = async (file, folder) => {
   const zip = await openZip(file)
   if (!zip.ok) return zip
   try {
     if (!zip.value.entries.has(HISTORY)) {
-      return fail(damaged(HISTORY, 'it was left out of this bundle: there is nothing to play'))
+      return fail(damaged(HISTORY, 'it is not in this bundle: there is nothing to replay'))
     }
     const to = join(folder, HISTORY)
     const out = await zip.value.extract(HISTORY, to)

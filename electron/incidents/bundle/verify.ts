@@ -1,7 +1,8 @@
 /**
- * Whether a bundle is as it was written, and what is not. Every byte is under the hash in the archive's comment, every member under its
- * own in the manifest: a change is named by the member that it is in, or as `archive` where it is in none. Who writes all of it anew,
- * hashes and all, is not noticed by what is in the file: for that the hash of the whole is kept apart.
+ * Verification of bundles. Every byte is covered by the hash in the archive's comment, every member by its own in the
+ * manifest: a change is reported by the member that contains it, or as `archive` outside of all members. A complete
+ * rewrite, including all hashes, cannot be detected from the file itself: for that the hash of the whole file is kept
+ * separately.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,14 +16,15 @@ import { checkUnpacked } from './unpack-history.ts'
 import { MemberDamaged, openZip, type OpenedZip } from '../zip/zip-in.ts'
 import { SEAL_BYTES } from '../zip/zip-out.ts'
 
-/** The part that is none of a member's. */
+/** Name for changes outside of all members. */
 export const ARCHIVE = 'archive'
 
 type Change = VerdictOfBundle['changed'][number]
 
-/** Hashes of the whole file, and of what its comment speaks of. */
+/** Hashes of the whole file, and of the part that its comment covers. */
 async function hashes(zip: OpenedZip): Promise<{ sha256: string; sealed: string }> {
-  const [whole, sealed] = [createHash('sha256'), createHash('sha256')]
+  const whole = createHash('sha256')
+  const sealed = createHash('sha256')
   let left = zip.size - SEAL_BYTES
   for await (const piece of zip.raw()) {
     whole.update(piece)
@@ -43,12 +45,12 @@ async function hashOf(zip: OpenedZip, name: string): Promise<Result<string, stri
   }
 }
 
-/** Members that are not as the manifest has them, are missing, or are none of its. */
+/** Members that differ from the manifest, are missing, or are not listed in it. */
 async function membersChanged(zip: OpenedZip, manifest: Manifest): Promise<Change[]> {
   const changed: Change[] = []
   const named = new Set<string>([MANIFEST])
   for (const { name, bytes, sha256 } of manifest.members) {
-    if (named.has(name)) changed.push({ member: MANIFEST, why: `it names ${name} twice` })
+    if (named.has(name)) changed.push({ member: MANIFEST, why: `it lists ${name} twice` })
     named.add(name)
     const entry = zip.entries.get(name)
     if (!entry) {
@@ -57,15 +59,14 @@ async function membersChanged(zip: OpenedZip, manifest: Manifest): Promise<Chang
     }
     const hash = await hashOf(zip, name)
     if (!hash.ok) changed.push({ member: name, why: hash.error })
-    else if (hash.value !== sha256)
-      changed.push({ member: name, why: 'its bytes are not those that the manifest names' })
-    else if (entry.bytes !== bytes) changed.push({ member: MANIFEST, why: `it names another size of ${name}` })
+    else if (hash.value !== sha256) changed.push({ member: name, why: 'its bytes differ from the manifest' })
+    else if (entry.bytes !== bytes) changed.push({ member: MANIFEST, why: `it lists another size of ${name}` })
   }
   for (const name of zip.entries.keys()) {
-    if (!named.has(name)) changed.push({ member: name, why: 'it was added: the manifest does not name it' })
+    if (!named.has(name)) changed.push({ member: name, why: 'it was added: the manifest does not list it' })
   }
   if (contentHash(manifest.members) !== manifest.content) {
-    changed.push({ member: MANIFEST, why: 'its hash of the content is not that of its members' })
+    changed.push({ member: MANIFEST, why: 'its content hash does not match its members' })
   }
   return changed
 }
@@ -77,35 +78,37 @@ async function auditChanged(zip: OpenedZip, manifest: Manifest): Promise<string 
   const slice = readAudit(bytes.value.toString(), audit)
   if (!slice.ok) return slice.error
   const { records } = slice.value
-  if (!audit) return 'the manifest knows of no audit'
+  if (!audit) return 'the manifest lists no audit'
   const isOther =
     records.length !== audit.records ||
     (records[0]?.number ?? 0) !== audit.from ||
     (records.at(-1)?.number ?? 0) !== audit.to ||
     (records.at(-1)?.hash ?? audit.anchor) !== audit.head
-  if (isOther) return 'its records are not those that the manifest names'
+  if (isOther) return 'its records differ from the manifest'
   return brokenAt(slice.value)?.why
 }
 
-/** An older recording is brought up to date in the unpacked copy: what would not open is not as a Sluice wrote it. */
+/** An older recording is upgraded in the unpacked copy; one that fails to open was not written by Sluice. */
 async function historyChanged(zip: OpenedZip, folder: string): Promise<Result<string | undefined>> {
   const file = join(folder, HISTORY)
   const out = await zip.extract(HISTORY, file)
   if (!out.ok) return out.error.code === 'BUNDLE_DAMAGED' ? ok(out.error.why) : out
   const checked = checkUnpacked(file)
-  // One of a newer version is as it was written.
+  // A recording of a newer version counts as unchanged.
   return ok(checked.ok || checked.error.code === 'RECORDING_NEWER' ? undefined : checked.error.why)
 }
 
-/** Verifies a bundle, in this process or in one that can be ended. */
+/** Verifies a bundle, in this process or in one that can be killed. */
 export type VerifyBundle = (file: string) => Promise<Result<VerdictOfBundle>>
 
 /**
- * Verifies a bundle. What a hostile one has in it can make this take for ever: it is called where it can be ended (electron/foreign).
+ * Verifies a bundle. A hostile one can make this run forever, so it runs in a process that can be killed
+ * (electron/foreign).
  *
- * @param folder  private, with nothing in it: its recording is unpacked into it.
+ * @param folder  private and empty: its recording is unpacked into it.
  *
- * Failures: it cannot be read at all (BUNDLE_GONE, _UNREADABLE), is no bundle (BUNDLE_FOREIGN), or one of a newer Sluice (BUNDLE_NEWER).
+ * Failures: it cannot be read at all (BUNDLE_GONE, _UNREADABLE), is not a bundle (BUNDLE_FOREIGN), or is of a newer
+ * Sluice (BUNDLE_NEWER).
  */
 export async function verifyBundle(file: string, folder: string): Promise<Result<VerdictOfBundle>> {
   const opened = await openZip(file)
@@ -121,7 +124,7 @@ export async function verifyBundle(file: string, folder: string): Promise<Result
     if (!read.ok) {
       if (read.error.code !== 'BUNDLE_DAMAGED') return read
       changed.push({ member: MANIFEST, why: read.error.why ?? '' })
-      // Without it nothing is known of the others but what the archive itself says.
+      // Without the manifest only the archive's own checks apply to the other members.
       for (const name of zip.entries.keys()) {
         const hash = name === MANIFEST ? ok('') : await hashOf(zip, name)
         if (!hash.ok) changed.push({ member: name, why: hash.error })
@@ -145,7 +148,7 @@ export async function verifyBundle(file: string, folder: string): Promise<Result
       changed.push({ member: 'notebook.json', why: notebook.error.why ?? '' })
     }
     if (sealed !== zip.seal && changed.length === 0) {
-      changed.push({ member: ARCHIVE, why: 'a byte of it was changed that belongs to no content' })
+      changed.push({ member: ARCHIVE, why: 'a byte outside of all members was changed' })
     }
     return ok({ ok: changed.length === 0, changed, manifest, sha256 })
   } finally {

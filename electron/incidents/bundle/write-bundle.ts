@@ -1,6 +1,6 @@
 /**
- * Writes a bundle: an excerpt of the history first, redacted and reduced on the way; then everything else of that excerpt, so that
- * nothing is in it that is not in the excerpt. The notebook, the audit and readings go through the same redactor.
+ * Writes a bundle: an excerpt of the history first, redacted and reduced; then everything else from that excerpt, so
+ * that no other data can enter. The notebook, the audit and readings go through the same redactor.
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { redactIncident } from '#core/snapshot/redact-notebook.ts'
 import { reportMarkdown } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import type { Span } from '#core/api/history.ts'
 import { writeExcerpt, type ExcerptFacts } from '../../history/excerpt.ts'
 import { FileReader } from '../../history/file-reader.ts'
 import type { HistoryReader } from '../../history/reader.ts'
@@ -24,7 +25,6 @@ import { auditFacts } from './audit-member.ts'
 import { chartCells, membersOf, type Member } from './bundle-members.ts'
 import type { AuditSlice, BundleSource, RawReading } from './bundle-source.ts'
 import { contentHash } from './content-hash.ts'
-import { jobsNamed } from './keep-jobs.ts'
 import { dropFolder, privateFolder } from '../shelf/private-folder.ts'
 import { replayData } from '../page/replay-data.ts'
 import { firstRulesMs, rulesAt, rulesText } from './rule-texts.ts'
@@ -35,15 +35,47 @@ import { svgToPng } from '../page/png.ts'
 import { readmePage } from '../page/readme-page.ts'
 import { writeZip, type WrittenMember, type ZipMember } from '../zip/zip-out.ts'
 
+// Jobs whose samples are always kept in full: those that cells, events and rules of a range name.
+
+const EVENTS = 20_000
+const NAMED_MOST = 1_000
+const JOBID = /jobid=\{([^{}]*)\}/g
+
+function jobsNamed(reader: HistoryReader, span: Span, incident: Incident | null): Set<string> {
+  const named = new Set<string>()
+  for (const cell of incident?.cells ?? []) {
+    if (cell.kind === 'chart') {
+      if (cell.place.kind === 'job') for (const name of cell.place.names) named.add(name)
+      for (const s of cell.series) if (s.label.kind === 'job') named.add(s.label.text)
+    } else if (cell.kind === 'table') {
+      for (const r of cell.rows) if (r.name.kind === 'job') named.add(r.name.text)
+    }
+  }
+  const asked = new Set<string>()
+  for (const e of reader.events(span.fromMs - 1, span.toMs - 1, EVENTS)) {
+    asked.add(e.subject)
+    asked.add(e.where)
+  }
+  for (const rule of reader.rulesBetween(span.fromMs, span.toMs - 1)) {
+    for (const [, list = ''] of rule.conditions.matchAll(JOBID)) for (const name of list.split(' ')) asked.add(name)
+  }
+  // In order of first mention, so that the same source gives the same selection.
+  for (const name of asked) {
+    if (named.size >= NAMED_MOST) break
+    if (name !== '' && reader.jobByName(name)) named.add(name)
+  }
+  return named
+}
+
 export interface WriteOptions {
   readonly incident: Incident | null
   readonly file: string
-  /** What stands for a name; used while the source is not redacted already. */
+  /** Replacement of a name; used unless the source is redacted already. */
   readonly code: (kind: NameKind, text: string) => string
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string
   readonly nowMs: number
-  /** Where the excerpt lies meanwhile; a folder of temporary files by default. */
+  /** Folder of the excerpt; a temporary folder by default. */
   readonly work?: string | undefined
   readonly signal?: AbortSignal | undefined
   readonly progress?:
@@ -58,13 +90,13 @@ export interface WrittenBundle {
 }
 
 const CANCELLED: Failure = { code: 'BUNDLE_CANCELLED', what: 'The export was cancelled', why: 'nothing is left of it' }
-/** Of a chart's picture. */
+/** Scale of a chart's PNG. */
 const SCALE = 2
 const MISSING_MOST = 200
-const INEXACT = 'Patterns of rules whose stand-ins may match other jobs or addresses than they did on the cluster.'
+const INEXACT = 'Redacted rule patterns, which may match other jobs or addresses than the originals.'
 const NO_PICTURES = 'Charts are there as SVG only: this machine could not draw their PNG pictures.'
 
-/** What the members are made of, all of it redacted. */
+/** Redacted inputs of the members. */
 interface Gathered {
   readonly reader: HistoryReader
   readonly file: string
@@ -74,9 +106,9 @@ interface Gathered {
   readonly readings: readonly RawReading[]
   readonly source: Manifest['source']
   readonly redactor: Redactor
-  /** Patterns of rules that could not be carried over. */
+  /** Patterns of rules that could not be redacted exactly. */
   readonly inexact: () => number
-  /** Of the newest sample of the source, in the span or not. */
+  /** Newest sample of the source, in the span or not. */
   readonly newestMs: number | undefined
 }
 
@@ -118,8 +150,11 @@ async function gather(
   const slice = source.audit(span.fromMs, span.toMs)
   return ok({
     reader: new FileReader(db, cluster.id, { name: cluster.name, isOwner: true }),
-    ...{ file, facts: excerpt.value, redactor },
-    ...{ inexact: () => names?.inexact ?? 0, newestMs: named.kept()?.toMs },
+    file,
+    facts: excerpt.value,
+    redactor,
+    inexact: () => names?.inexact ?? 0,
+    newestMs: named.kept()?.toMs,
     incident: o.incident && redactIncident(o.incident, redactor),
     audit: slice && (isOn ? { ...redactAudit(slice, redactor), isRehashed: true } : slice),
     readings: redactReadings(source.readings(span.fromMs, span.toMs), redactor),
@@ -129,29 +164,31 @@ async function gather(
 
 type Facts = PageFacts['manifest']
 
-/** What a span that ends after the newest sample does not have; the history is written a few seconds at a time. */
+/** Tolerance for a span that ends after the newest sample; the history is written a few seconds at a time. */
 const AHEAD_MS = 5_000
 const aheadOf = (newestMs: number | undefined, toMs: number): string[] =>
   newestMs === undefined || toMs - newestMs <= AHEAD_MS
     ? []
-    : [`The newest sample was of ${formatInstant(newestMs)} UTC when this was written: what came later is not in it.`]
+    : [`The newest sample is of ${formatInstant(newestMs)} UTC: later data is not included.`]
 
 function factsOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions): Facts {
   const { facts, incident, audit } = of
   const left = new Set(input.leaveOut)
   const { servers, targets, jobs, instants, tier, jobsWhole } = facts
   const missing = [
-    // Whether pictures can be drawn is of this machine, not of the one that wrote what is opened.
+    // The ability to draw pictures belongs to this machine, not to the one that wrote the opened bundle.
     ...(source.missing ?? []).filter((text) => text !== NO_PICTURES),
     ...facts.missing.map((text) => (text.endsWith('.') ? text : `${text}.`)),
     ...(source.missing ? [] : aheadOf(of.newestMs, input.span.toMs)),
     ...(of.inexact() > 0 ? [INEXACT] : []),
-    ...[...left].sort().map((group) => `Left out on purpose: ${group}.`),
+    ...[...left].sort().map((group) => `Excluded on request: ${group}.`),
     ...(!left.has('audit') && audit === null ? ['The audit could not be read.'] : []),
     ...(!left.has('readings') && of.readings.length === 0 ? ['Raw readings of servers are not kept.'] : []),
   ].map((text) => of.redactor.text(text).slice(0, 1_000))
   return {
-    ...{ format: BUNDLE_FORMAT, product: 'sluice', version: o.version },
+    format: BUNDLE_FORMAT,
+    product: 'sluice',
+    version: o.version,
     incident:
       incident && !left.has('notebook') ? { id: incident.id, title: incident.title, status: incident.status } : null,
     source: of.source,
@@ -183,13 +220,13 @@ async function charts(cells: readonly ChartCell[], version: string): Promise<Cha
   for (const [i, cell] of cells.entries()) {
     const svg = chartSvg(cell, { version })
     const name = `${String(i + 1).padStart(2, '0')}-${slug(cell.title)}`
-    // A picture that cannot be made is left out: the drawing says the same.
+    // A picture that cannot be made is omitted: its SVG shows the same.
     out.push({ name, svg, png: await svgToPng(svg, SCALE).catch(() => null) })
   }
   return out
 }
 
-/** Makes something of what is gathered, and removes the excerpt. */
+/** Runs a step on the gathered inputs, and removes the excerpt. */
 async function gathered<T>(
   source: BundleSource,
   input: ExportInput,
@@ -210,7 +247,7 @@ async function gathered<T>(
       code: 'BUNDLE_FAILED',
       what: 'The bundle was not written',
       why: e instanceof Error ? e.message : String(e),
-      unaffected: 'The history is as it was; nothing half-written was left.',
+      unaffected: 'The history is not changed; no partial file was left.',
       next: 'Free space where bundles and temporary files are kept.',
     })
   } finally {
@@ -222,7 +259,8 @@ async function gathered<T>(
 /**
  * Writes a bundle to a new file.
  *
- * Failures: those of the excerpt (an empty range, a full disk); BUNDLE_EXISTS, BUNDLE_FAILED, BUNDLE_CANCELLED: nothing is left then.
+ * Failures: those of the excerpt (an empty range, a full disk); BUNDLE_EXISTS, BUNDLE_FAILED, BUNDLE_CANCELLED: no file
+ * is left then.
  */
 export const writeBundle = (
   source: BundleSource,
@@ -230,7 +268,7 @@ export const writeBundle = (
   o: WriteOptions,
 ): Promise<Result<WrittenBundle>> => gathered(source, input, o, (of) => pack(of, source, input, o))
 
-/** The report alone, without the hashes of members that are not written. Failures: those of the excerpt. */
+/** Writes the report alone, without hashes of members that are not written. Failures: those of the excerpt. */
 export const writeReport = (
   source: BundleSource,
   input: ExportInput,
@@ -241,14 +279,15 @@ export const writeReport = (
     return ok(reportMarkdown({ ...said, sealed: [] }, data))
   })
 
-/** What pages say, and the figures in them. */
+/** Texts and figures of the pages. */
 function saidOf(of: Gathered, source: BundleSource, input: ExportInput, o: WriteOptions) {
   const { reader } = of
   const { span } = input
   const incident = input.leaveOut.includes('notebook') ? null : of.incident
   const manifest = factsOf(of, source, input, o)
   const beginMs = firstRulesMs(reader, span)
-  const [before, after] = [rulesAt(reader, beginMs), rulesAt(reader, span.toMs - 1)]
+  const before = rulesAt(reader, beginMs)
+  const after = rulesAt(reader, span.toMs - 1)
   const rules = { before: rulesText(before), after: rulesText(after) }
   const said = { manifest, incident, span, rules }
   return { said, before, after, beginMs, incident, data: replayData(reader, { ...said, sealed: [] }) }
@@ -273,7 +312,16 @@ async function pack(
   const said = { ...first, manifest: facts }
   const members = membersOf(
     {
-      ...{ reader, history: of.file, span, incident, audit, readings, before, after, beginMs, samples: of.facts },
+      reader,
+      history: of.file,
+      span,
+      incident,
+      audit,
+      readings,
+      before,
+      after,
+      beginMs,
+      samples: of.facts,
       isAll: input.detail === 'all',
       charts: pictured,
     },
@@ -314,6 +362,6 @@ async function pack(
 }
 
 const PAGES: readonly Pick<Member, 'name' | 'about'>[] = [
-  { name: REPORT, about: 'The same in words, as Markdown' },
-  { name: README, about: 'Opens in any browser and replays the stretch' },
+  { name: REPORT, about: 'The same as text, in Markdown' },
+  { name: README, about: 'Opens in any browser and replays the range' },
 ]

@@ -1,29 +1,29 @@
 /**
- * Numbers of incidents: each is given once, also when the incident is gone, and also by two consoles on one folder.
+ * Numbers of incidents: each is assigned once, even if the incident is removed, and with two consoles on one folder.
  *
- * A number is taken by making an empty file that is not there yet. The last ones stay; one that was swept away long ago can be made again,
- * but then the highest is far above it, and it is not used.
+ * A number is taken by creating an empty file. The latest ones remain; a number whose file was pruned could be created
+ * again, but the highest is then far above it, and it is not used.
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode } from '../../files/faults.ts'
-import { Unread } from '../../files/plain-file.ts'
+import { UnreadableFile } from '../../files/plain-file.ts'
 
-/** Numbers that stay as files. */
+/** Numbers kept as files. */
 const KEPT = 32
 const TRIES = 1_000
-/** Numbers beyond are no count of anything: somebody named a file so. */
+/** Larger numbers are not counted: they come from files that a person named. */
 const MOST = 900_000_000
 
 export const idOf = (number: number): string => `INC-${String(number).padStart(4, '0')}`
 
-/** The number of `INC-0042`, or of a name that begins so; 0 for another name. */
+/** Number of `INC-0042`, or of a name that begins with it; 0 for another name. */
 export const numberOf = (name: string): number => Number(/^INC-(\d{4,9})(?:\.|$)/.exec(name)?.[1] ?? 0)
 
-/** The highest number among names, of those that are a count. */
+/** Highest number among names, ignoring those above the maximum. */
 export const highestIn = (names: readonly string[]): number => highestOf(names.map(numberOf).filter((n) => n <= MOST))
 
-/** Names in a folder; none where there is no folder. */
+/** Names in a folder; empty if there is no folder. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
@@ -42,15 +42,15 @@ function taken(folder: string): number[] {
 /**
  * Takes the next number.
  *
- * @param folder   of the numbers; made where it is not there.
- * @param present  highest number that stands in the folders of incidents.
- * @throws         Unread where no number is left; what the system says where none can be taken.
+ * @param folder   folder of the numbers; created if missing.
+ * @param present  highest number in the folders of incidents.
+ * @throws         Unread if no number is left; the system error if none can be taken.
  */
 export function takeNumber(folder: string, present: () => number): number {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (let i = 0; i < TRIES; i++) {
     const next = Math.max(present(), highestOf(taken(folder))) + 1
-    if (next > MOST) throw new Unread(`numbers end at ${MOST}`)
+    if (next > MOST) throw new UnreadableFile(`there are no numbers above ${MOST}`)
     try {
       closeSync(openSync(join(folder, String(next)), 'wx', 0o600))
     } catch (e) {
@@ -59,10 +59,10 @@ export function takeNumber(folder: string, present: () => number): number {
     }
     const now = taken(folder)
     const highest = highestOf(now)
-    // Others have taken so many since that it may be one that had been given and swept away.
+    // Other consoles have taken so many since that this number may have been assigned and pruned.
     if (highest - next >= KEPT / 2) continue
     for (const n of now) if (n < highest - KEPT) rmSync(join(folder, String(n)), { force: true })
     return next
   }
-  throw new Unread('other consoles take numbers faster than this one')
+  throw new UnreadableFile('other consoles take numbers faster than this one')
 }

@@ -5,13 +5,23 @@ import { describe, expect, it } from 'vitest'
 import { ok } from '#core/base/result.ts'
 import { TEXT_MOST, type Incident } from '#core/snapshot/notebook.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import type { Step } from '../../files/whole-file.ts'
+import type { Step } from '../../files/atomic-file.ts'
 import { NotebookStore } from './notebook-store.ts'
 
 const incident = (id: string, over: Partial<Incident> = {}): Incident => ({
-  ...{ format: 1, id, title: `of ${id}`, status: 'open', author: 'mira', alert: null },
+  format: 1,
+  id,
+  title: `of ${id}`,
+  status: 'open',
+  author: 'mira',
+  alert: null,
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
-  ...{ createdMs: 1, changedMs: 2, resolvedMs: null, fromMs: 1, toMs: 2, cells: [] },
+  createdMs: 1,
+  changedMs: 2,
+  resolvedMs: null,
+  fromMs: 1,
+  toMs: 2,
+  cells: [],
   ...over,
 })
 
@@ -25,7 +35,7 @@ const retitled = (store: NotebookStore, id: string, title: string) =>
 const folderOf = (data: string): string => join(data, 'incidents')
 
 const storeUrl = new URL('./notebook-store.ts', import.meta.url).href
-/** A program of its own on the same folder: `store`, `of(id)` and the words of its command line. */
+/** Separate program on the same folder: `store`, `of(id)` and its command line arguments. */
 const program = (body: string): string[] => [
   '--input-type=module',
   '-e',
@@ -56,7 +66,7 @@ describe('numbers', () => {
     expect(ids).toHaveLength(48)
     expect(new Set(ids).size).toBe(48)
     expect(new NotebookStore(data).whole()).toHaveLength(32)
-    // What numbers are taken by does not grow.
+    // The files of taken numbers are pruned.
     expect(readdirSync(join(folderOf(data), 'numbers')).length).toBeLessThan(45)
   })
 })
@@ -94,7 +104,7 @@ describe('a write that does not end', () => {
     const data = tempFolder()
     const store = new NotebookStore(data)
     const id = made(store, 'old')
-    // The system takes no file of more than 64 KiB from that program.
+    // The system limits files of that program to 64 KiB.
     const much = program(`
       const store = new NotebookStore(data)
       const cells = Array.from({ length: 5 }, (_, i) => ({ id: 'c' + i, atMs: 1, kind: 'note', text: 'x'.repeat(${TEXT_MOST}) }))
@@ -106,7 +116,7 @@ describe('a write that does not end', () => {
     const shell = `ulimit -f ${process.platform === 'darwin' ? 128 : 64}; exec "$@"`
     const run = spawnSync('bash', ['-c', shell, 'bash', process.execPath, ...much, data], { encoding: 'utf8' })
     const [changed, created, listed] = JSON.parse(run.stdout) as { ok: boolean; error: object }[]
-    const error = { code: 'INCIDENT_NOT_WRITTEN', why: 'files may not become so large here' }
+    const error = { code: 'INCIDENT_NOT_WRITTEN', why: 'the file size limit is exceeded' }
     expect(changed).toMatchObject({ ok: false, error: { ...error, what: 'The incident was not changed' } })
     expect(created).toMatchObject({ ok: false, error })
     expect(listed).toEqual(['old'])
@@ -119,7 +129,7 @@ it('exploit: a pipe in the place of a document is not waited for, and is said', 
   mkdirSync(join(data, 'incidents'))
   execFileSync('mkfifo', [join(data, 'incidents', 'INC-0003.json')])
   const store = new NotebookStore(data)
-  expect(store.list().map((r) => [r.id, r.fault])).toEqual([['INC-0003', 'it is no plain file']])
+  expect(store.list().map((r) => [r.id, r.fault])).toEqual([['INC-0003', 'it is not a regular file']])
   expect(store.find('INC-0003')).toBeUndefined()
   expect(store.replace('INC-0003', 'The incident was not changed', (of) => ok(of)).ok).toBe(false)
 })

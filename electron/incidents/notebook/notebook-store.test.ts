@@ -17,13 +17,23 @@ import { ok } from '#core/base/result.ts'
 import { TEXT_MOST, type Incident } from '#core/snapshot/notebook.ts'
 import { notebookJson } from '#core/snapshot/notebook-json.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
-import { DOCUMENT_BYTES, readNotebook } from './notebook-read.ts'
 import { NotebookStore } from './notebook-store.ts'
+import { DOCUMENT_BYTES, readNotebook } from './notebook-storage.ts'
 
 const incident = (id: string, over: Partial<Incident> = {}): Incident => ({
-  ...{ format: 1, id, title: `of ${id}`, status: 'open', author: 'mira', alert: null },
+  format: 1,
+  id,
+  title: `of ${id}`,
+  status: 'open',
+  author: 'mira',
+  alert: null,
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
-  ...{ createdMs: 1, changedMs: 2, resolvedMs: null, fromMs: 1, toMs: 2, cells: [] },
+  createdMs: 1,
+  changedMs: 2,
+  resolvedMs: null,
+  fromMs: 1,
+  toMs: 2,
+  cells: [],
   ...over,
 })
 
@@ -62,11 +72,12 @@ describe('a folder of notebooks', () => {
 
   it('sees what another console does there', () => {
     const data = tempFolder()
-    const [one, two] = [new NotebookStore(data), new NotebookStore(data)]
+    const one = new NotebookStore(data)
+    const two = new NotebookStore(data)
     const id = made(one)
     expect(two.list()).toHaveLength(1)
     expect(retitled(two, id, 'from two').ok).toBe(true)
-    // Each change is made of what lies there.
+    // Each change starts from the stored document.
     expect(one.find(id)?.title).toBe('from two')
     expect(one.replace(id, '', (of) => ok({ ...of, author: 'one' })).ok).toBe(true)
     expect(two.find(id)).toMatchObject({ title: 'from two', author: 'one' })
@@ -95,7 +106,7 @@ describe('numbers', () => {
     for (let i = 0; i < 3; i++) expect(store.remove(made(store)).ok).toBe(true)
     rmSync(join(folderOf(data), 'removed'), { recursive: true })
     expect(made(new NotebookStore(data))).toBe('INC-0004')
-    // Nor are they taken from a file that somebody named so.
+    // Nor from a file that a person named like one.
     put(data, 'INC-999999999.json', '{}')
     expect(made(new NotebookStore(data))).toBe('INC-0005')
     put(data, 'INC-0100.json', '{}')
@@ -139,14 +150,14 @@ describe('exploit: documents of others', () => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const good = notebookJson(incident('INC-0007'))
   it.each([
-    ['no JSON', '{"format": 1,', 'it is no JSON'],
-    ['nothing', '', 'it is no JSON'],
+    ['no JSON', '{"format": 1,', 'it is not JSON'],
+    ['nothing', '', 'it is not JSON'],
     ['a list', '[]', 'damaged'],
     ['deep', deep, 'damaged'],
     ['deep inside', good.replace('"cells": []', `"cells": ${deep}`), 'damaged: cells'],
     ['wrong types', good.replace('"title": "of INC-0007"', '"title": {"toString": 1}'), 'damaged: title'],
     ['a number that is none', good.replace('"fromMs": 1', '"fromMs": 1e999'), 'damaged: fromMs'],
-    ['another number', notebookJson(incident('INC-0008')), 'it says that it is INC-0008'],
+    ['another number', notebookJson(incident('INC-0008')), 'its id is INC-0008'],
     ['newer', good.replace('"format": 1', '"format": 2'), 'a newer Sluice wrote it (format 2)'],
     ['no format', good.replace('"format": 1', '"format": 0'), 'damaged: format'],
     ['a prototype', good.replace('"cells"', '"__proto__": {"id": "x"}, "cells"'), ''],
@@ -161,7 +172,7 @@ describe('exploit: documents of others', () => {
     expect(code(retitled(store, 'INC-0007', 'x'))).toBe('INCIDENT_UNREADABLE')
     expect(made(store)).toBe('INC-0008')
     expect(readFileSync(join(folderOf(data), 'INC-0007.json'), 'utf8')).toBe(text)
-    // It goes where removed ones go, and can come back.
+    // It is moved to the removed ones, and can be restored.
     expect(store.remove('INC-0007').ok).toBe(true)
     expect(store.restore('INC-0007').ok).toBe(true)
     expect(readFileSync(join(folderOf(data), 'INC-0007.json'), 'utf8')).toBe(text)
@@ -180,7 +191,7 @@ describe('exploit: documents of others', () => {
       put(data, name, '{}')
     const store = new NotebookStore(data)
     expect(store.list().map((r) => [r.id, r.fault])).toEqual([
-      ['INC-0004', `it has ${DOCUMENT_BYTES + 1} bytes: more than ${DOCUMENT_BYTES} are not read`],
+      ['INC-0004', `it has ${DOCUMENT_BYTES + 1} bytes; the limit is ${DOCUMENT_BYTES}`],
       ['INC-0002', 'it is a folder'],
       ['INC-0001', 'it is a link, which is not followed'],
     ])
@@ -206,7 +217,7 @@ it('an older document is upgraded step by step; one that no step leads from is n
   const upgrades = new Map([[1, ({ name, ...d }: Record<string, unknown>) => ({ ...d, title: name })]])
   const read = readNotebook(old, 'INC-0001', upgrades, 2)
   expect(read).toEqual({ ok: true, value: incident('INC-0001', { title: 'old', format: 2 }) })
-  expect(readNotebook(old, 'INC-0001', new Map(), 2)).toMatchObject({ error: 'it is of format 1, which is not known' })
+  expect(readNotebook(old, 'INC-0001', new Map(), 2)).toMatchObject({ error: 'it is of format 1, which is unknown' })
 })
 
 describe('a write that does not end', () => {
@@ -225,7 +236,9 @@ describe('a write that does not end', () => {
     const id = made(store, 'old')
     chmodSync(folderOf(data), 0o500)
     const result = retitled(store, id, 'new')
-    expect(result).toMatchObject({ error: { code: 'INCIDENT_NOT_WRITTEN', why: 'this user may not write there' } })
+    expect(result).toMatchObject({
+      error: { code: 'INCIDENT_NOT_WRITTEN', why: 'this user has no write permission there' },
+    })
     expect(store.find(id)?.title).toBe('old')
     chmodSync(folderOf(data), 0o700)
   })

@@ -1,38 +1,38 @@
 /**
- * Notebooks of incidents: listed, found, made and changed. A change is made of what lies there, not of what was read once, and is
- * refused where it cannot be written; one that cannot be read stands in the list with the reason and is never written over.
+ * Notebooks of incidents: list, find, create and change. A change starts from the stored document, not from an earlier
+ * read, and fails if it cannot be written; an unreadable notebook is listed with the reason and never overwritten.
  */
 import { join } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { incident as shape, type Incident } from '#core/snapshot/notebook.ts'
-import { whyNot } from '../../files/faults.ts'
-import { Unread } from '../../files/plain-file.ts'
-import type { Step } from '../../files/whole-file.ts'
+import { fileErrorText } from '../../files/faults.ts'
+import { UnreadableFile } from '../../files/plain-file.ts'
+import type { Step } from '../../files/atomic-file.ts'
 import { numberOf } from './notebook-numbers.ts'
-import { FolderShelf, MemoryShelf, type Lying, type Shelf } from './notebook-shelf.ts'
+import { FolderStorage, MemoryStorage, type StoredDocument, type NotebookStorage } from './notebook-storage.ts'
 
-/** Notebooks held as values. */
+/** Most parsed notebooks cached. */
 const HELD = 8
-/** Newest ones that are listed. */
+/** Most notebooks listed, the newest. */
 const LISTED = 2_000
-/** Longest time that one listing reads documents it does not know yet, ms. */
+/** Longest time that one listing spends reading unknown documents, ms. */
 const READING_MS = 25
-/** Documents that it reads however long that takes. */
+/** Documents that it reads in any case. */
 const LEAST = 16
 
-/** What a list shows of a notebook. */
+/** List entry of a notebook. */
 export type NotebookHead = Omit<Incident, 'cells'> & { readonly cells: number }
 
 export interface NotebookRow {
   readonly id: string
   readonly changedMs: number
-  /** undefined where it cannot be read. */
+  /** undefined if it cannot be read. */
   readonly head: NotebookHead | undefined
-  /** Why it cannot be read; empty for one that can. */
+  /** Reason why it cannot be read; empty if it can. */
   readonly fault: string
 }
 
-const STANDS = 'What was kept before stands.'
+const STANDS = 'The previous version is kept.'
 
 const failed = (code: string, what: string, why: string, next: string): Result<never> =>
   fail({ code, what, why, unaffected: STANDS, next })
@@ -41,7 +41,7 @@ const noIncident = (what: string): Result<never> =>
   fail({ code: 'NO_INCIDENT', what, why: 'there is no such incident', next: 'Choose another one from the list.' })
 
 export class NotebookStore {
-  readonly #shelf: Shelf
+  readonly #shelf: NotebookStorage
   readonly #rows = new Map<string, { readonly stamp: string; readonly row: NotebookRow }>()
   readonly #held = new Map<string, { readonly stamp: string; readonly of: Incident }>()
   readonly #onMore: () => void
@@ -49,39 +49,40 @@ export class NotebookStore {
   #fault = ''
 
   /**
-   * @param dataDir  kept in a folder `incidents` of it; undefined: in memory.
-   * @param o        onMore: called when documents that a listing had no time for are read. at: after each step of a write (tests).
+   * @param dataDir  notebooks are in its folder `incidents`; undefined: in memory.
+   * @param o        onMore: called when documents that a listing skipped can be read. at: after each step of a write
+   * (tests).
    */
   constructor(
     dataDir: string | undefined,
     o: { readonly onMore?: () => void; readonly at?: (step: Step) => void } = {},
   ) {
     this.#onMore = o.onMore ?? (() => undefined)
-    this.#shelf = dataDir === undefined ? new MemoryShelf() : new FolderShelf(join(dataDir, 'incidents'), o.at)
+    this.#shelf = dataDir === undefined ? new MemoryStorage() : new FolderStorage(join(dataDir, 'incidents'), o.at)
   }
 
-  /** Why the folder cannot be listed; empty where it can. */
+  /** Reason why the folder cannot be listed; empty if it can. */
   get fault(): string {
     return this.#fault
   }
 
-  /** Newest first. What is new and takes long to read comes with the next listing, which `onMore` asks for. */
+  /** Newest first. New documents that take long to read come with the next listing, which `onMore` requests. */
   list(): NotebookRow[] {
     return this.#read(READING_MS)
   }
 
-  /** The same with everything in it, however long that takes. */
+  /** Same, complete, however long that takes. */
   whole(): NotebookRow[] {
     return this.#read(Infinity)
   }
 
   #read(mostMs: number): NotebookRow[] {
-    let all: readonly Lying[]
+    let all: readonly StoredDocument[]
     try {
       all = this.#shelf.all()
       this.#fault = ''
     } catch (e) {
-      this.#fault = whyNot(e)
+      this.#fault = fileErrorText(e)
       return []
     }
     const newest = [...all].sort((a, b) => numberOf(b.id) - numberOf(a.id)).slice(0, LISTED)
@@ -106,10 +107,9 @@ export class NotebookStore {
   }
 
   /**
-   * Makes a notebook.
+   * Creates a notebook.
    *
-   * @param make  of the number that it gets.
-   * Failures: INCIDENT_NOT_WRITTEN.
+   * @param make  makes it from its assigned id. Failures: INCIDENT_NOT_WRITTEN.
    */
   create(make: (id: string) => Incident): Result<Incident> {
     const what = 'The incident was not opened'
@@ -130,7 +130,7 @@ export class NotebookStore {
     return changed.ok ? this.#write(changed.value, what) : changed
   }
 
-  /** Takes it out of the list; it can be restored. Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
+  /** Removes it from the list; it can be restored. Failures: NO_INCIDENT, INCIDENT_NOT_WRITTEN. */
   remove(id: string): Result<undefined> {
     const what = 'The incident was not removed'
     try {
@@ -152,7 +152,7 @@ export class NotebookStore {
     }
   }
 
-  /** Path of a file that belongs to an incident; undefined where nothing is kept on disk. */
+  /** Path of a file that belongs to an incident; undefined if nothing is kept on disk. */
   beside(id: string, what: string): string | undefined {
     return this.#shelf.beside(id, what)
   }
@@ -170,7 +170,7 @@ export class NotebookStore {
     this.#more.unref()
   }
 
-  #rowOf({ id, stamp, changedMs }: Lying): NotebookRow {
+  #rowOf({ id, stamp, changedMs }: StoredDocument): NotebookRow {
     const read = this.#shelf.read(id)
     const row: NotebookRow = read.ok
       ? { id, changedMs, head: headOf(read.value), fault: '' }
@@ -180,11 +180,11 @@ export class NotebookStore {
   }
 
   #find(id: string, what: string): Result<Incident> {
-    let lying: Lying | undefined
+    let lying: StoredDocument | undefined
     try {
       lying = this.#shelf.lying(id)
     } catch (e) {
-      return failed('INCIDENT_UNREADABLE', what, whyNot(e), 'Look at the folder of incidents.')
+      return failed('INCIDENT_UNREADABLE', what, fileErrorText(e), 'Check the folder of incidents.')
     }
     if (!lying) return noIncident(what)
     const { stamp } = lying
@@ -196,8 +196,8 @@ export class NotebookStore {
         code: 'INCIDENT_UNREADABLE',
         what,
         why: `${id} cannot be read: ${read.error}`,
-        unaffected: 'Its file and all other incidents stay as they are.',
-        next: 'Mend the file, open it with the Sluice that wrote it, or remove the incident.',
+        unaffected: 'Its file and all other incidents are not changed.',
+        next: 'Repair the file, open it with the Sluice that wrote it, or remove the incident.',
       })
     }
     this.#hold(stamp, read.value)
@@ -215,7 +215,7 @@ export class NotebookStore {
     if (!fits.success) {
       const issue = fits.error.issues[0]
       const why = `${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}`
-      return failed('INCIDENT_FULL', what, why, 'Remove cells, or write less into them.')
+      return failed('INCIDENT_FULL', what, why, 'Remove or shorten cells.')
     }
     try {
       this.#shelf.write(fits.data)
@@ -238,9 +238,9 @@ function notWritten(what: string, e: unknown): Result<never> {
   const failure: Failure = {
     code: 'INCIDENT_NOT_WRITTEN',
     what,
-    why: e instanceof Unread ? e.message : whyNot(e),
+    why: e instanceof UnreadableFile ? e.message : fileErrorText(e),
     unaffected: STANDS,
-    next: 'Make room in the data folder, or let this user write there, and try again.',
+    next: 'Free space in the data folder, or make it writable, and try again.',
   }
   return fail(failure)
 }

@@ -1,4 +1,4 @@
-/** Cells of the notebook as they stand in README.html: written here, so that they are read without a script as well. */
+/** Notebook cells in README.html: rendered here, so that they are readable without scripts. */
 import { formatClock } from '#core/base/clock-text.ts'
 import { formatNumber, formatSigned, plural } from '#core/base/figure-text.ts'
 import { plainLines, plainText } from '#core/base/plain-text.ts'
@@ -11,7 +11,7 @@ const PICTURE = { width: 960, height: 280 } as const
 const provenance = (of: Exclude<Cell, { kind: 'note' }>['of']): Html =>
   html`<p class="prov">${provenanceText(of).map((w) => html`<span>${plainText(w)}</span>`)}</p>`
 
-/** Paragraphs of a note; nothing in it is markup. */
+/** Paragraphs of a note, as plain text. */
 const note = (text: string): Html =>
   html`<div class="note">
     ${plainLines(text.replace(/\r\n?/g, '\n'))
@@ -76,14 +76,14 @@ const verdict = (cell: VerdictCell): Html =>
     ${
       cell.unknown.length > 0 &&
       html`<details>
-        <summary>What the model does not know</summary>
+        <summary>Model limitations</summary>
         <ul>
           ${cell.unknown.map((u) => html`<li>${plainText(u)}</li>`)}
         </ul>
       </details>`
     }`
 
-/** Line ends of a command stay: what was sent is read as it was sent. */
+/** Line ends of a command are preserved: a transcript shows exactly what was sent. */
 const transcript = (cell: TranscriptCell): Html =>
   html`<div class="scroll" tabindex="0" role="region" aria-label="Transcript">
     <table class="code">

@@ -11,7 +11,7 @@ import { svgToPng } from './png.ts'
 
 const cell = incidentOf(SMALL).cells.find((c) => c.kind === 'chart') as ChartCell
 
-/** Dark pixels where only words of the heading are, and the size. */
+/** Dark pixels in the area of the heading, and the size. */
 async function inkOf(png: Buffer): Promise<{ width: number; height: number; words: number; curve: number }> {
   const image = await loadImage(png)
   const canvas = createCanvas(image.width, image.height)
@@ -30,7 +30,8 @@ async function inkOf(png: Buffer): Promise<{ width: number; height: number; word
     return n
   }
   return {
-    ...{ width: image.width, height: image.height },
+    width: image.width,
+    height: image.height,
     words: count(0, 0, 300, 56, (r, g, b) => r + g + b < 200),
     curve: count(0, 120, image.width, image.height - 170, (r, g, b) => r > 150 && g > 100 && g < 150 && b < 60),
   }

@@ -1,13 +1,13 @@
 /**
- * A chart's SVG as PNG, drawn here and now: the same bytes from the same SVG on one machine. The font comes with the product, for a
- * server may have none; letters that it does not know are drawn in a font of the machine, if there is one.
+ * Renders a chart's SVG as PNG: the same bytes from the same SVG on one machine. The font ships with the product, since
+ * a server may have none; missing glyphs use a font of the machine, if there is one.
  */
 import { readFileSync } from 'node:fs'
 import { InvariantError } from '#core/base/result.ts'
 import { resourcePath } from '../../files/resources.ts'
 
 const FACES = ['fonts/inter-latin-400-normal.woff2', 'fonts/inter-latin-600-normal.woff2']
-/** The size that a drawing begins with. */
+/** Size attributes at the start of a drawing. */
 const SIZE = /^(<svg [^>]*?)width="(\d+)" height="(\d+)"/
 /** Longest side, px. */
 const SIDE_MOST = 8_192
@@ -15,7 +15,7 @@ const SIDE_MOST = 8_192
 type Canvas = typeof import('@napi-rs/canvas')
 
 let isReady = false
-/** Loaded when the first picture is drawn: where there is no build of it for this machine, all else goes on. */
+/** Loaded for the first picture: without a build for this machine everything else works. */
 async function canvasWithFonts(): Promise<Canvas> {
   const canvas = await import('@napi-rs/canvas')
   if (!isReady) for (const face of FACES) canvas.GlobalFonts.register(readFileSync(resourcePath(face)), 'Inter')
@@ -24,9 +24,9 @@ async function canvasWithFonts(): Promise<Canvas> {
 }
 
 /**
- * @param svg    of chartSvg: its size is that of its `width` and `height`.
- * @param scale  pixels of the picture to one of the SVG; 2 for a screen of high density.
- * @throws       where this machine has no build of the canvas, or the drawing is none.
+ * @param svg    output of chartSvg: its size is its `width` and `height`.
+ * @param scale  pixels per SVG unit; 2 for a high-density screen.
+ * @throws       if this machine has no build of the canvas, or the SVG is not valid.
  */
 export async function svgToPng(svg: string, scale: number): Promise<Buffer> {
   const size = SIZE.exec(svg)
@@ -36,7 +36,7 @@ export async function svgToPng(svg: string, scale: number): Promise<Buffer> {
   )
   if (!width || !height) throw new InvariantError('a chart has a size')
   const { createCanvas, loadImage } = await canvasWithFonts()
-  // The drawing is made as large as the picture, so that nothing is scaled once it is pixels.
+  // The drawing is enlarged as SVG, so that no pixels are scaled.
   const large = svg.replace(SIZE, (_, head: string) => `${head}width="${width}" height="${height}"`)
   const image = await loadImage(Buffer.from(large, 'utf8'))
   const canvas = createCanvas(width, height)

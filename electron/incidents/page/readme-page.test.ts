@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { jsonText } from './html.ts'
-import { pageParts } from './page-parts.ts'
-import { readmePage } from './readme-page.ts'
+import { readmePage, pageParts } from './readme-page.ts'
 import { replayData } from './replay-data.ts'
 import { factsOf, fill, incidentOf, SMALL, type Size } from '#tests/kits/electron/incidents/page-facts.ts'
 
@@ -16,7 +15,7 @@ function pageOf(size: Size, jobId?: (k: number) => string, incident: Incident = 
   return text
 }
 
-/** The usual page, made once. */
+/** Page of the default input, built once. */
 let made: string | undefined
 const usual = (): string => (made ??= pageOf(SMALL))
 
@@ -50,7 +49,12 @@ it('colours, fonts and radii of the page are those of the product, dark and ligh
 it('one script and one style, each by its hash, and a policy that lets nothing else run or load', () => {
   const { script, style, policy } = pageParts()
   expect(policy.split('; ').map((d) => d.split(' ')[0])).toEqual([
-    ...['default-src', 'script-src', 'style-src', 'img-src', 'base-uri', 'form-action'],
+    'default-src',
+    'script-src',
+    'style-src',
+    'img-src',
+    'base-uri',
+    'form-action',
   ])
   expect(policy).not.toMatch(/unsafe|\*|https?:/)
   expect(script).not.toMatch(/<\/script|<!--|^(?:import|export) /im)

@@ -1,24 +1,93 @@
 /**
- * README.html: one file that replays a bundle's window in any browser, from disk, without a request. Head, notebook and what is said of
- * the file are written here; the script builds the replay of `replayData` above still pictures, which stand where no script runs.
+ * README.html: one file that replays a bundle's range in any browser, from disk, without requests. Head, notebook and
+ * file facts are rendered here; the script builds the replay from `replayData` in place of still pictures, which remain
+ * if no script runs.
  */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { formatClock, formatDate, formatInstant } from '#core/base/clock-text.ts'
 import { formatBytes, formatNumber, formatRate, formatSpan, plural } from '#core/base/figure-text.ts'
 import { plainLines, plainText } from '#core/base/plain-text.ts'
 import { chartSvg } from '#core/snapshot/chart-svg.ts'
 import { titleOf, type PageFacts } from '#core/snapshot/page-facts.ts'
 import { valuesOf, type Column, type ReplayData } from '#core/snapshot/replay-data.ts'
-import { auditText, extentOf, samplesText, sourceWords } from '#core/snapshot/report.ts'
+import { auditText, extentOf, samplesText, sourceText } from '#core/snapshot/report.ts'
 import { standardCharts } from '#core/snapshot/standard-charts.ts'
+import { resourcePath } from '../../files/resources.ts'
 import { notebookHtml } from './cells.ts'
 import { html, Html, jsonText } from './html.ts'
-import { pageParts } from './page-parts.ts'
+
+// Script and style of README.html, as they ship, and the content security policy that allows exactly these.
+
+/** Ordered: a part uses earlier ones. */
+const PARTS = [
+  'data',
+  'figures',
+  'make',
+  'time',
+  'plot',
+  'charts',
+  'strip',
+  'tiles',
+  'targets',
+  'jobs',
+  'rules',
+  'events',
+  'keys',
+  'main',
+]
+
+/** Parts are modules for type checking and tests; joined they are one plain script, which a page from disk may run. */
+const joined = (parts: readonly string[]): string => {
+  const plain = parts.map((text) =>
+    text
+      .replace(/^import\b[^;'"]*?from '\.\/[a-z]+\.js'$/gm, '')
+      .replace(/^export (?=(?:const|let|function|class)\b)/gm, ''),
+  )
+  return `'use strict'\n;(() => {\n${plain.join('\n')}\n})()\n`
+}
+
+interface PageParts {
+  readonly script: string
+  readonly style: string
+  /** Content of the policy's meta tag. */
+  readonly policy: string
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`
+
+/** Removes comments and indentation. */
+const slim = (text: string): string =>
+  text
+    .replace(/^[ \t]*\/\*(?:(?!\*\/)[\s\S])*\*\/[ \t]*$/gm, '')
+    .replace(/^[ \t]*\/\/.*$/gm, '')
+    .replace(/^\s+/gm, '')
+    .replace(/\n{2,}/g, '\n')
+
+let parts: PageParts | undefined
+
+/** Read once; the files do not change during a run. */
+export function pageParts(): PageParts {
+  if (parts) return parts
+  const read = (name: string): string => readFileSync(resourcePath(`replay/${name}`), 'utf8').replaceAll('\r\n', '\n')
+  const script = slim(joined(PARTS.map((name) => read(`${name}.js`))))
+  const style = slim(read('replay.css'))
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ')
+  return (parts = { script, style, policy })
+}
 
 const STATUS_LEVEL = { open: 'bad', watching: 'watch', resolved: 'ok', exercise: 'idle' } as const
-/** Characters of the first note that stand at the top. */
+/** Characters of the first note shown at the top. */
 const LEAD_MOST = 420
 
-/** Instants of a still picture, about one every four pixels. */
+/** Instants of a still picture, about one per four pixels. */
 const STILL_POINTS = 200
 
 const MARK = new Html(
@@ -40,19 +109,19 @@ function head(facts: PageFacts): Html {
   </header>`
 }
 
-/** What it is, in one line each: it cannot be mistaken for something that goes on. */
+/** Facts about the snapshot, one line each: it cannot be mistaken for a live view. */
 function about(facts: PageFacts): Html {
   const { manifest: m, incident, span } = facts
   const status = incident?.status ?? m.incident?.status
   const alert = incident?.alert ?? null
   const note = incident?.cells.find((c) => c.kind === 'note')
   const lead = note?.kind === 'note' ? plainText(note.text.slice(0, LEAD_MOST).replace(/\s+/g, ' ')) : ''
-  return html`<section class="about" aria-label="What this is">
+  return html`<section class="about" aria-label="About this snapshot">
     <p class="chips">
       <span class="chip env-${m.source.env}"><bdi>${plainText(m.source.cluster)}</bdi> <b>${m.source.env}</b></span>
       ${status ? html`<span class="chip st ${STATUS_LEVEL[status]}">${status}</span>` : ''}
       <span class="chip"
-        >${m.source.kind === 'EMULATED' ? plainText(sourceWords(m)) : `recorded of ${m.source.kind}`}</span
+        >${m.source.kind === 'EMULATED' ? plainText(sourceText(m)) : `recorded from ${m.source.kind}`}</span
       >
       <span class="chip ${m.redaction === 'none' ? 'st watch' : ''}"
         >${m.redaction === 'none' ? 'names are not redacted' : 'names are pseudonyms'}</span
@@ -80,7 +149,7 @@ function about(facts: PageFacts): Html {
   </section>`
 }
 
-/** Still pictures and means, for where no script runs. */
+/** Still pictures and means, shown without scripts. */
 function still(data: ReplayData, facts: PageFacts): Html {
   const mean = (of: Column): number | null => extentOf(valuesOf(of, data.t.length))?.mean ?? null
   const row = (name: string, user: string, r: number | null, read: Column, write: Column): Html =>
@@ -119,7 +188,7 @@ function still(data: ReplayData, facts: PageFacts): Html {
       </table>
     </div>
     <h2>Rules at the end</h2>
-    <pre class="card">${facts.rules.after === '' ? 'None stood.' : plainLines(facts.rules.after)}</pre>
+    <pre class="card">${facts.rules.after === '' ? 'None.' : plainLines(facts.rules.after)}</pre>
     <h2>Events</h2>
     <div class="card scroll">
       <table>
@@ -148,28 +217,28 @@ function file(facts: PageFacts, data: ReplayData): Html {
   const { manifest: m, sealed, incident } = facts
   const shown = data.meanOf > 1 ? `each the mean of ${data.meanOf} samples` : 'each one sample'
   const bound = [
-    ...(data.eventsMore > 0 ? [`${plural(data.eventsMore, 'earlier event')} are in csv/events.csv alone.`] : []),
-    ...(data.targetsMore > 0 ? [`${plural(data.targetsMore, 'more target')} are in csv/targets.csv alone.`] : []),
+    ...(data.eventsMore > 0 ? [`${plural(data.eventsMore, 'earlier event')} are only in csv/events.csv.`] : []),
+    ...(data.targetsMore > 0 ? [`${plural(data.targetsMore, 'more target')} are only in csv/targets.csv.`] : []),
     ...(data.rulesMore > 0
-      ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} are in csv/rules.csv alone.`]
+      ? [`${plural(data.rulesMore, 'more rule entry', 'more rule entries')} are only in csv/rules.csv.`]
       : []),
   ]
   const missing = [...m.missing, ...bound]
   return html`<section id="file" class="sec">
     <h2>This file</h2>
     <dl>
-      ${fact('Source', html`<bdi>${plainText(m.source.cluster)}</bdi>, ${plainText(sourceWords(m))}`)}
+      ${fact('Source', html`<bdi>${plainText(m.source.cluster)}</bdi>, ${plainText(sourceText(m))}`)}
       ${fact('Span', `${formatInstant(facts.span.fromMs)} to ${formatInstant(facts.span.toMs)} UTC, on the source\u2019s clock`)}
       ${fact('Samples', samplesText(m))}
       ${fact('Shown here', `${plural(data.t.length, 'instant')} of tier ${data.tier}, ${shown}; the ${plural(data.jobs.length, 'busiest job')}, all others summed. Gaps are drawn as gaps, figures are rounded.`)}
-      ${fact('Names', m.redaction === 'none' ? 'as they are: nothing was redacted' : 'pseudonyms, the same on every export of that console')}
-      ${fact('Audit', m.audit ? auditText(m.audit) : 'none in it')}
+      ${fact('Names', m.redaction === 'none' ? 'not redacted' : 'pseudonyms, stable across exports of that console')}
+      ${fact('Audit', m.audit ? auditText(m.audit) : 'none')}
       ${incident ? fact('Opened by', html`<bdi>${plainText(incident.author)}</bdi>, ${formatInstant(incident.createdMs)} UTC`) : ''}
       ${fact('Written by', `Sluice ${m.version}`)}
     </dl>
-    <h3>What is missing</h3>
+    <h3>Missing data</h3>
     <ul>
-      ${missing.length === 0 ? html`<li>Nothing that was kept of the span.</li>` : missing.map((w) => html`<li>${plainText(w)}</li>`)}
+      ${missing.length === 0 ? html`<li>Nothing.</li>` : missing.map((w) => html`<li>${plainText(w)}</li>`)}
     </ul>
     <h3>Verify and re-open</h3>
     <p>
@@ -208,7 +277,7 @@ const foot = (facts: PageFacts): Html =>
     <span id="keys" class="end"></span>
   </footer>`
 
-/** The page, whole. */
+/** Complete page. */
 export function readmePage(data: ReplayData, facts: PageFacts): string {
   const { script, style, policy } = pageParts()
   const id = facts.incident?.id ?? facts.manifest.incident?.id
@@ -220,7 +289,7 @@ export function readmePage(data: ReplayData, facts: PageFacts): string {
           ${notebookHtml(facts.incident, facts.manifest.version)}
         </section>`
       : html``
-  // Not a template: what is hashed stands between its tags to the letter.
+  // No template: hashed contents must be between their tags unchanged.
   return [
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
     `<meta http-equiv="Content-Security-Policy" content="${policy}">\n`,

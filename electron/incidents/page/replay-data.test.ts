@@ -5,7 +5,7 @@ import { facts, job, newFile, openAt, target } from '#tests/kits/electron/histor
 import { replayData } from './replay-data.ts'
 import { factsOf, fill, FROM, SMALL, USUAL, type Size } from '#tests/kits/electron/incidents/page-facts.ts'
 
-/** The pages of a short history made by hand. */
+/** Pages of a short generated history. */
 function of(size: Size, record: (history: ReturnType<typeof openAt>) => void) {
   const history = openAt(newFile(), FROM)
   history.beginSource('LIVE', 'altair', '', FROM)
@@ -34,7 +34,7 @@ it('figures are those of the samples, a gap is a gap, an absent job did nothing,
     }
   })
   expect(schema.parse(data)).toEqual(data)
-  // One instant of its own says that there is a hole.
+  // One extra instant marks the gap.
   expect(data.t.map((t) => (t - FROM) / 1000)).toEqual([0, 1, 2, 3, 4, 5, 8, 9])
   expect(valuesOf(data.cluster.rpcs, 8)).toEqual([100, 101, 102, 103, null, null, 108, 109])
   expect(data.gaps).toEqual([{ fromMs: FROM + 5000, toMs: FROM + 8000, why: data.gaps[0]?.why }])

@@ -1,4 +1,4 @@
-/** Reads what README.html replays from a history file, in one pass over its samples. */
+/** Reads the data that README.html replays from a history file, in one pass over its samples. */
 import { plainText } from '#core/base/plain-text.ts'
 import type { PageFacts } from '#core/snapshot/page-facts.ts'
 import {
@@ -10,27 +10,81 @@ import {
   type ClusterMeasureName,
   type Column,
   type ReplayData,
+  RULES_MOST,
+  STANDS_MOST,
 } from '#core/snapshot/replay-data.ts'
-import { Means, rounded, roundedBytes, roundedTime, roundedWhole } from '#core/snapshot/replay-thin.ts'
-import type { HistoryReader } from '../../history/reader.ts'
+import { Means, rounded, roundedBytes, roundedTime, roundedWhole } from '#core/snapshot/replay-downsample.ts'
+import type { HistoryReader, KeptRule } from '../../history/reader.ts'
 import { replayJobs } from './replay-jobs.ts'
 import { readingOf, type Reading } from './replay-reading.ts'
-import { replayRules } from './replay-rules.ts'
+
+// Rules of the span by their text, with the times and servers on which each was in force.
+
+const TEXT_MOST = 4_096
+type Stood = [server: number, place: number, fromMs: number, toMs: number | null]
+
+/** Partitions of a server hold the same rules: rules that differ in the partition only are one. */
+function replayRules(
+  reader: HistoryReader,
+  fromMs: number,
+  lastMs: number,
+): Pick<ReplayData, 'servers' | 'rules' | 'rulesMore'> {
+  const servers = new Map<string, number>()
+  const rules = new Map<string, { rule: KeptRule; stood: Stood[]; last: Map<string, Stood> }>()
+  let stands = 0
+  let left = 0
+  for (const rule of reader.rulesBetween(fromMs, lastMs)) {
+    const text = JSON.stringify([rule.queue, rule.name, rule.conditions, rule.rate])
+    let of = rules.get(text)
+    if (!of && rules.size < RULES_MOST) rules.set(text, (of = { rule, stood: [], last: new Map() }))
+    let server = servers.get(rule.server)
+    if (server === undefined) servers.set(rule.server, (server = servers.size))
+    const partition = JSON.stringify([server, rule.fromMs])
+    const same = of?.last.get(partition)
+    if (same) {
+      same[1] = Math.min(same[1], rule.position)
+      if (same[3] !== null) same[3] = rule.toMs === null ? null : Math.max(same[3], rule.toMs)
+    } else if (of && stands < STANDS_MOST) {
+      const stood: Stood = [server, rule.position, rule.fromMs, rule.toMs]
+      of.stood.push(stood)
+      of.last.set(partition, stood)
+      stands++
+    } else left++
+  }
+  return {
+    servers: [...servers.keys()].map(plainText),
+    rules: [...rules.values()].map(({ rule, stood }) => ({
+      queue: rule.queue,
+      name: plainText(rule.name),
+      rate: rule.rate,
+      stood,
+      conditions: plainText(rule.conditions.slice(0, TEXT_MOST)),
+    })),
+    rulesMore: left,
+  }
+}
 
 const GAPS_MOST = 1_000
 
 type Round = (value: number) => number | null
 const CLUSTER_ROUND: Readonly<Record<ClusterMeasureName, Round>> = {
-  ...{ rpcs: rounded, readBps: roundedBytes, writeBps: roundedBytes, serviceMs: roundedTime, queued: rounded },
-  ...{ rules: rounded, onLoan: roundedWhole, mdops: rounded },
+  rpcs: rounded,
+  readBps: roundedBytes,
+  writeBps: roundedBytes,
+  serviceMs: roundedTime,
+  queued: rounded,
+  rules: rounded,
+  onLoan: roundedWhole,
+  mdops: rounded,
 }
 
 function cluster(from: Reading): ReplayData['cluster'] {
   const { t, columns } = from.reader.clusterBetween(from.tier, from.fromMs, from.lastMs)
   const out: Partial<Record<ClusterMeasureName, Column>> = {}
-  // CLUSTER_COLUMNS of the reader and CLUSTER_MEASURES are the same names in the same order; a test holds them together.
+  // CLUSTER_COLUMNS of the reader and CLUSTER_MEASURES have the same names in the same order; a test checks this.
   CLUSTER_MEASURES.forEach((measure, c) => {
-    const [means, values] = [new Means(from.thinned.t.length), columns[c] ?? new Float32Array(0)]
+    const means = new Means(from.thinned.t.length)
+    const values = columns[c] ?? new Float32Array(0)
     for (let i = 0; i < t.length; i++) {
       const at = from.indexOf(t[i] as number)
       if (at !== undefined) means.add(at, values[i] as number)
@@ -59,8 +113,11 @@ function targets(from: Reading): Pick<ReplayData, 'targets' | 'targetsMore'> {
     const of = from.reader.target(key)
     const column = (m: Means | undefined, round: Round = rounded): Column => m?.column(round) ?? null
     return {
-      ...{ name: plainText(of?.target ?? `#${key}`), node: plainText(of?.node ?? '') },
-      ...{ rpcs: column(rpcs), serviceMs: column(serviceMs, roundedTime), queued: column(queued) },
+      name: plainText(of?.target ?? `#${key}`),
+      node: plainText(of?.node ?? ''),
+      rpcs: column(rpcs),
+      serviceMs: column(serviceMs, roundedTime),
+      queued: column(queued),
     }
   })
   known.sort((a, b) => byText(a.node, b.node) || byText(a.name, b.name))
@@ -73,18 +130,22 @@ function events(reader: HistoryReader, fromMs: number, lastMs: number): Pick<Rep
   const kept = all.slice(0, EVENTS_MOST).reverse()
   return {
     events: kept.map((e) => ({
-      ...{ atMs: e.atMs, kind: e.kind, level: e.level },
-      ...{ subject: plainText(e.subject), text: plainText(e.text), where: plainText(e.where) },
+      atMs: e.atMs,
+      kind: e.kind,
+      level: e.level,
+      subject: plainText(e.subject),
+      text: plainText(e.text),
+      where: plainText(e.where),
     })),
     eventsMore: all.length - kept.length,
   }
 }
 
 /**
- * Figures of the span at up to 600 instants. The tier read is the finest of which at most four samples stand for one instant; each
- * shown figure is their mean.
+ * Figures of the span at up to 600 instants. The tier read is the finest with at most four samples per shown instant;
+ * each shown figure is their mean.
  *
- * @param reader  of the excerpt that goes into the bundle, so that the page holds nothing that the bundle does not.
+ * @param reader  of the excerpt in the bundle, so that the page contains no other data.
  */
 export function replayData(reader: HistoryReader, facts: PageFacts): ReplayData {
   const { fromMs, toMs } = facts.span
@@ -93,7 +154,12 @@ export function replayData(reader: HistoryReader, facts: PageFacts): ReplayData 
   const gaps = reader.gaps(fromMs, toMs).slice(0, GAPS_MOST)
   return {
     format: REPLAY_FORMAT,
-    ...{ fromMs, toMs, tier: of.tier, meanOf: of.thinned.meanOf, stepMs, t: of.thinned.t },
+    fromMs,
+    toMs,
+    tier: of.tier,
+    meanOf: of.thinned.meanOf,
+    stepMs,
+    t: of.thinned.t,
     gaps: gaps.map((g) => ({ fromMs: g.fromMs, toMs: g.toMs, why: plainText(g.why) })),
     cluster: cluster(of),
     ...targets(of),

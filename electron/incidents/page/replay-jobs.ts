@@ -1,16 +1,16 @@
-/** The busiest jobs of the span at each instant, and the sum of all others. */
+/** Busiest jobs of the span at each instant, and the sum of all others. */
 import { plainText } from '#core/base/plain-text.ts'
 import type { ReplayData } from '#core/snapshot/replay-data.ts'
-import { Means, rounded, roundedBytes, roundedShare, roundedWhole } from '#core/snapshot/replay-thin.ts'
+import { Means, rounded, roundedBytes, roundedShare, roundedWhole } from '#core/snapshot/replay-downsample.ts'
 import { positionOf } from '../../history/one-series.ts'
 import { JOB_COLUMNS, type Block } from '../../history/reader.ts'
 import type { Reading } from './replay-reading.ts'
 
-/** Points that the busiest are found by: a coarse tier answers, in which every job has means of its own. */
+/** Points used to find the busiest jobs: answered by a coarse tier, in which every job has its own means. */
 const TOP_POINTS = 120
-/** What an excerpt calls the sum of the jobs that it keeps no samples of at this resolution. */
+/** Name of the aggregate of jobs without samples at this resolution in an excerpt. */
 const SUMMED = /^\((\d+) other jobs\)(?: \d+)?$/
-/** Jobs that have an ink of their own in charts. */
+/** Jobs with a color of their own in charts. */
 const INKS = 7
 
 const COLUMN = Object.fromEntries(JOB_COLUMNS.map((name, i) => [name, i])) as Record<
@@ -28,11 +28,15 @@ interface JobMeans {
 }
 
 const meansOf = (n: number): JobMeans => ({
-  ...{ rpcs: new Means(n), readBps: new Means(n), writeBps: new Means(n) },
-  ...{ mdops: new Means(n), throttled: new Means(n), record: new Means(n) },
+  rpcs: new Means(n),
+  readBps: new Means(n),
+  writeBps: new Means(n),
+  mdops: new Means(n),
+  throttled: new Means(n),
+  record: new Means(n),
 })
 
-/** Sum over all of a column; gaps add nothing. */
+/** Sum over a column; gaps add nothing. */
 function sumOf(values: Float32Array): number {
   let sum = 0
   for (let i = 0; i < values.length; i++) {
@@ -50,11 +54,13 @@ interface Chosen {
   isSeen: boolean
 }
 
-/** Adds one instant: a job that is not in its block did nothing then, and had no record. */
+/** Adds one instant: a job missing from its block was idle then, and had no record. */
 function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: JobMeans): void {
   const column = (name: (typeof JOB_COLUMNS)[number]): Float32Array => block.columns[COLUMN[name]] as Float32Array
   const sums = SUMS.map(column)
-  const [records, recordRests, throttled] = [column('record'), column('recordRest'), column('throttled')]
+  const records = column('record')
+  const recordRests = column('recordRest')
+  const throttled = column('throttled')
   const places = chosen.map(({ key }) => positionOf(block.keys, key))
   SUMS.forEach((name, c) => {
     const values = sums[c] as Float32Array
@@ -65,7 +71,7 @@ function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: Job
       ;(chosen[k] as Chosen).means[name].add(at, v)
       if (v === v) left -= v
     }
-    // What single precision leaves of a sum is not traffic.
+    // Rounding error of single precision is not traffic.
     rest[name].add(at, Math.max(0, left))
   })
   for (let k = 0; k < chosen.length; k++) {
@@ -80,7 +86,7 @@ function addBlock(block: Block, at: number, chosen: readonly Chosen[], rest: Job
 }
 
 /**
- * @param known  jobs of the span in all.
+ * @param known  number of jobs of the span.
  * @param most   jobs with figures of their own.
  */
 export function replayJobs(from: Reading, known: number, most: number): Pick<ReplayData, 'jobs' | 'other'> {
@@ -97,23 +103,32 @@ export function replayJobs(from: Reading, known: number, most: number): Pick<Rep
     const at = from.indexOf(block.atMs)
     if (at !== undefined) addBlock(block, at, chosen, rest)
   }
-  // A job without any sample at this resolution is among the others there: its column is a gap, not a zero.
+  // A job without samples at this resolution is part of the others there: its column is a gap, not zero.
   const jobs = chosen.map(({ job, means, isSeen }) => ({ job, means: isSeen ? means : meansOf(n) }))
   const order = jobs
     .map((j) => ({ ...j, mean: j.means.rpcs.mean() }))
     .sort((a, b) => (b.mean ?? -1) - (a.mean ?? -1) || (a.job.jobId < b.job.jobId ? -1 : 1))
   return {
     jobs: order.map(({ job, means, mean }, i) => ({
-      ...{ name: plainText(job.jobId), user: plainText(job.user), account: plainText(job.account), nodes: job.nodes },
-      ...{ ink: i < INKS ? i + 1 : 0, mean },
-      ...{ rpcs: means.rpcs.column(rounded), mdops: means.mdops.column(rounded) },
-      ...{ readBps: means.readBps.column(roundedBytes), writeBps: means.writeBps.column(roundedBytes) },
-      ...{ throttled: means.throttled.column(roundedShare), record: means.record.column(roundedWhole) },
+      name: plainText(job.jobId),
+      user: plainText(job.user),
+      account: plainText(job.account),
+      nodes: job.nodes,
+      ink: i < INKS ? i + 1 : 0,
+      mean,
+      rpcs: means.rpcs.column(rounded),
+      mdops: means.mdops.column(rounded),
+      readBps: means.readBps.column(roundedBytes),
+      writeBps: means.writeBps.column(roundedBytes),
+      throttled: means.throttled.column(roundedShare),
+      record: means.record.column(roundedWhole),
     })),
     other: {
       jobs: Math.max(0, known - jobs.length),
-      ...{ rpcs: rest.rpcs.column(rounded), mdops: rest.mdops.column(rounded) },
-      ...{ readBps: rest.readBps.column(roundedBytes), writeBps: rest.writeBps.column(roundedBytes) },
+      rpcs: rest.rpcs.column(rounded),
+      mdops: rest.mdops.column(rounded),
+      readBps: rest.readBps.column(roundedBytes),
+      writeBps: rest.writeBps.column(roundedBytes),
     },
   }
 }

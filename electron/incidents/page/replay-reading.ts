@@ -1,26 +1,26 @@
-/** The instants that README.html shows of a history file, and how those that are read fall to them. */
+/** Instants of a history file that README.html shows, and the mapping of read samples to them. */
 import type { TierId } from '#core/api/history.ts'
 import { INSTANTS_MOST } from '#core/snapshot/replay-data.ts'
-import { thin, type Thinned } from '#core/snapshot/replay-thin.ts'
+import { thin, type Downsampled } from '#core/snapshot/replay-downsample.ts'
 import { cadenceOf, missingFrom } from '../../history/parts.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 
-/** Instants of the tier that is read: the finest of which at most four stand for one that is shown. */
+/** Most instants of the tier that is read: the finest with at most four per shown one. */
 const READ_MOST = 4 * INSTANTS_MOST
 
-/** What is read, and how it falls to shown instants. */
+/** Instants to read, and their mapping to shown ones. */
 export interface Reading {
   readonly reader: HistoryReader
   readonly tier: TierId
   readonly fromMs: number
   /** Last instant that belongs to it. */
   readonly lastMs: number
-  readonly thinned: Thinned
-  /** Shown instant of one that was read; undefined: none. */
+  readonly thinned: Downsampled
+  /** Shown instant of a read one; undefined: none. */
   indexOf(atMs: number): number | undefined
 }
 
-/** @returns the reading, and the step between two shown instants. */
+/** @returns the reading, and the interval between two shown instants. */
 export function readingOf(reader: HistoryReader, fromMs: number, lastMs: number): { of: Reading; stepMs: number } {
   const tier = reader.tierFor(fromMs, lastMs, READ_MOST)
   const instants = reader.instants(tier, fromMs, lastMs)

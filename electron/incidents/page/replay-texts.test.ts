@@ -1,6 +1,6 @@
 /**
- * The page's script stands alone, so it writes figures by code of its own. Here it is held to what the product writes: same inputs,
- * same texts.
+ * The page's script is self-contained and has its own formatting code. This test compares it with the product's
+ * formatters: same inputs, same texts.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -34,14 +34,14 @@ const part = async (name: string): Promise<unknown> =>
 let figures: Figures
 let plot: Plot
 beforeAll(async () => {
-  // The page's data, of which a scale knows nothing.
+  // The page's data, irrelevant to a scale.
   vi.stubGlobal('document', { getElementById: () => ({ textContent: '{"t":[],"gaps":[],"events":[]}' }) })
   figures = (await part('figures.js')) as Figures
   plot = (await part('plot.js')) as Plot
 })
 afterAll(() => void vi.unstubAllGlobals())
 
-/** Figures of every size, and those at which another unit or digit begins. */
+/** Figures of every magnitude, and those at which the unit or a digit changes. */
 const edge = fc
   .tuple(fc.integer({ min: -3, max: 13 }), fc.constantFrom(-1e-6, 0, 1e-6), fc.constantFrom(1, 1.5, 2, 2.5, 3, 5, 8))
   .map(([power, off, lead]) => lead * 10 ** power * (1 + off))
@@ -81,7 +81,8 @@ it('labels of axes, and where axes end', () => {
 it('bytes a second', () => {
   fc.assert(
     fc.property(size, (value) => {
-      const [ours, scale] = [formatRate(value), figures.scaleOf(value, 'bytes', '')]
+      const ours = formatRate(value)
+      const scale = figures.scaleOf(value, 'bytes', '')
       expect([figures.scaled(value, scale), scale.unit]).toEqual([ours.text, ours.unit])
     }),
   )

@@ -1,4 +1,4 @@
-/** What a redacted bundle could tell although every field of it is replaced. */
+/** Information that a redacted bundle could leak although every field is replaced. */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,30 +15,46 @@ import { openZip } from '../zip/zip-in.ts'
 
 const PLAN = createHash('sha256').update('["ost_io",[["oss01",["start hog"]]]]').digest('hex').slice(0, 16)
 const by = {
-  ...{ cluster: 'small', plan: PLAN, who: 'anatole@desk7', monoMs: 1 },
+  cluster: 'small',
+  plan: PLAN,
+  who: 'anatole@desk7',
+  monoMs: 1,
   login: `lustreadm@oss01.altair.example.org SHA256:${'a'.repeat(43)}`,
 }
 const of = {
-  ...{ kind: 'EMULATED', cluster: 'small', fromMs: EPOCH, toMs: EPOCH + 5_000, tier: 'raw', frozenMs: EPOCH },
+  kind: 'EMULATED',
+  cluster: 'small',
+  fromMs: EPOCH,
+  toMs: EPOCH + 5_000,
+  tier: 'raw',
+  frozenMs: EPOCH,
 } as const
 const notebook = incidentShape.parse({
-  ...{
-    format: 1,
-    id: 'INC-0001',
-    title: 'Altair is slow for ANATOLE',
-    status: 'open',
-    author: 'anatole@desk7',
-    alert: null,
-  },
+  format: 1,
+  id: 'INC-0001',
+  title: 'Altair is slow for ANATOLE',
+  status: 'open',
+  author: 'anatole@desk7',
+  alert: null,
   source: { kind: 'EMULATED', cluster: 'small', env: 'PROD', scenario: null, seed: 1 },
-  ...{ createdMs: EPOCH, changedMs: EPOCH, resolvedMs: null, fromMs: EPOCH, toMs: EPOCH + 5_000 },
+  createdMs: EPOCH,
+  changedMs: EPOCH,
+  resolvedMs: null,
+  fromMs: EPOCH,
+  toMs: EPOCH + 5_000,
   cells: [
     { id: '1', atMs: EPOCH, kind: 'note', text: 'Ask quasimodo@helpdesk.nimbus.net; see https://wiki.nimbus.net/x' },
     {
-      ...{ id: '2', atMs: EPOCH, kind: 'transcript', audit: null, of },
+      id: '2',
+      atMs: EPOCH,
+      kind: 'transcript',
+      audit: null,
+      of,
       lines: [
         {
-          ...{ atMs: EPOCH, where: 'oss01', kind: 'pasted' },
+          atMs: EPOCH,
+          where: 'oss01',
+          kind: 'pasted',
           text: '[esmeralda@gate9 ~]$ ls /home/frollo\nesmeralda, FROLLO and gate9',
         },
       ],
@@ -51,7 +67,11 @@ let manifest: Manifest
 beforeAll(async () => {
   const small = await smallSource(6)
   const first = nextRecord(undefined, {
-    ...{ atMs: EPOCH + 2_000, server: 'oss01', kind: 'intent', text: `plan ${PLAN} of anatole`, by },
+    atMs: EPOCH + 2_000,
+    server: 'oss01',
+    kind: 'intent',
+    text: `plan ${PLAN} of anatole`,
+    by,
   })
   const source: BundleSource = {
     ...small,

@@ -1,13 +1,13 @@
 /**
- * Collects every name that can stand in a bundle: of the history (each table by its columns), of what was kept of views, of the audit,
- * the readings and the notebook, and the operator's own. Fields are replaced whether or not their names are collected; what is collected
- * is what free text is searched for.
+ * Collects every name that can occur in a bundle: from the history (each table by its columns), kept frames of views,
+ * the audit, the readings and the notebook, and the operator's own. Fields are replaced in any case; free text is
+ * searched for the collected names.
  */
 import { hostname, userInfo } from 'node:os'
 import type { Span } from '#core/api/history.ts'
 import type { Failure } from '#core/base/result.ts'
 import { ended } from '#core/base/steps.ts'
-import { NameBook, NAMES_MOST, type Names, type PlainKind } from '#core/snapshot/names.ts'
+import { NameCollector, NAMES_MOST, type Names, type PlainKind } from '#core/snapshot/names.ts'
 import { isAddress } from '#core/snapshot/redact-address.ts'
 import { itemsOf } from '#core/snapshot/redact-conditions.ts'
 import { replaceStrings } from '#core/snapshot/redact-json.ts'
@@ -18,19 +18,19 @@ import type { BundleSource } from '../bundle/bundle-source.ts'
 import { loginName } from './redact-audit.ts'
 import { readingNames } from './redact-readings.ts'
 
-/** Jobs that were over before the span are known, too, so that a note may speak of them; the newest ones. */
+/** Jobs that ended before the span are included, since notes may mention them; the newest ones. */
 const EARLIER_JOBS = 20_000
-/** Frames that a preview looks into. */
+/** Most frames examined for a preview. */
 const FRAMES_QUICK = 6
-/** Jobs of a step, where it is gone in steps. */
+/** Jobs per step. */
 const STEP = 1_000
 
 export interface CollectOptions {
-  /** For a preview: only some of the frames of views are looked into, and decisions not at all. */
+  /** For a preview: only some frames of views are examined, and no decisions. */
   readonly isQuick?: boolean | undefined
 }
 
-/** Why nothing may be exported with pseudonyms of these names; undefined: it may. */
+/** Reason why these names cannot be replaced by pseudonyms; undefined if they can. */
 export function namesFailure(names: Names): Failure | undefined {
   if (names.isWhole !== false) return undefined
   return {
@@ -41,27 +41,37 @@ export function namesFailure(names: Names): Failure | undefined {
   }
 }
 
-/** Parts of long host names and of names of clusters that are called so everywhere. */
+/** Common parts of host and cluster names. */
 const USUAL_LABELS: ReadonlySet<string> = new Set([
-  ...[
-    'local',
-    'localdomain',
-    'localhost',
-    'internal',
-    'intranet',
-    'private',
-    'cluster',
-    'compute',
-    'storage',
-    'lustre',
-  ],
-  ...['example', 'prod', 'stage', 'test', 'login', 'node', 'nodes', 'home', 'corp', 'site', 'demo', 'small', 'large'],
+  'local',
+  'localdomain',
+  'localhost',
+  'internal',
+  'intranet',
+  'private',
+  'cluster',
+  'compute',
+  'storage',
+  'lustre',
+  'example',
+  'prod',
+  'stage',
+  'test',
+  'login',
+  'node',
+  'nodes',
+  'home',
+  'corp',
+  'site',
+  'demo',
+  'small',
+  'large',
 ])
-/** `user@host` and `/home/user` in what people and programs wrote; parts are bounded. */
+/** `user@host` and `/home/user` in free text; parts are bounded. */
 const AT = /(?<![\w.+-])([A-Za-z_][\w.+-]{0,63})@([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
 const HOME = /\/(?:home|users|u)\/([A-Za-z_][\w.-]{0,63})/gi
 const LINK = /\b[a-z][a-z0-9+]{1,9}:\/\/(?:[^\s/@]{1,64}@)?([A-Za-z0-9][A-Za-z0-9.-]{0,253})/g
-/** Of one text; a longer one is looked into so far. */
+/** Most characters examined of one text. */
 const MINED_MOST = 2 ** 20
 
 const COUNTED = /^\d+ [a-z]+s?$/
@@ -69,7 +79,7 @@ const RESOURCE = /^(.*?) \/ \d+$/s
 const PLAN = /^[0-9a-f]{8,64}$/
 
 class Collector {
-  readonly book = new NameBook()
+  readonly book = new NameCollector()
 
   host(text: string | null | undefined): void {
     if (typeof text !== 'string' || COUNTED.test(text)) return
@@ -83,7 +93,7 @@ class Collector {
       this.book.add('user', text.slice(0, at))
       this.host(text.slice(at + 1))
     }
-    // The short name and the domains of a long one, and what those are called.
+    // Short name and domains of a long host name, and their labels.
     if (text.includes('.') && /^[A-Za-z0-9.-]+$/.test(text)) {
       const labels = text.split('.')
       this.book.add('host', labels[0])
@@ -94,19 +104,19 @@ class Collector {
     }
   }
 
-  /** A part of a name by which the whole is known. */
+  /** Part of a name that identifies the whole. */
   label(kind: PlainKind, text: string): void {
     if (text.length >= 4 && !/^\d+$/.test(text) && !USUAL_LABELS.has(text.toLowerCase())) this.book.add(kind, text)
   }
 
-  /** `altair-prod` is altair. */
+  /** `altair-prod` also yields altair. */
   cluster(text: string): void {
     this.book.add('cluster', text)
     const parts = text.split(/[-_. ]+/)
     if (parts.length > 1) for (const part of parts) this.label('cluster', part)
   }
 
-  /** Names by their form in what people and programs wrote. */
+  /** Names in free text, by their form. */
   mine(text: string): void {
     const some = text.slice(0, MINED_MOST)
     if (some.includes('@')) {
@@ -139,7 +149,7 @@ class Collector {
     if (at > 0) this.host(text.slice(at + 1))
   }
 
-  /** A place of an event: a target, a node, a job, a resource, or how many of them. */
+  /** Place of an event: a target, a node, a job, a resource, or a count. */
   place(text: string): void {
     if (text === '' || COUNTED.test(text)) return
     if (filesystemOf(text) !== undefined) this.target(text)
@@ -176,12 +186,13 @@ function* fromHistory(
   { db, cluster }: BundleSource,
   { fromMs, toMs }: Span,
 ): Generator<undefined, void, void> {
-  const [from, to] = [Math.floor(fromMs), Math.ceil(toMs)]
+  const from = Math.floor(fromMs)
+  const to = Math.ceil(toMs)
   const each = (sql: string, ...values: (string | number)[]): IterableIterator<unknown[]> =>
     db.prepare(sql).raw().iterate(values) as IterableIterator<unknown[]>
   const text = (v: unknown): string => (typeof v === 'string' ? v : '')
   const columns = 'SELECT job_id, user, account, exe FROM job WHERE cluster = ?'
-  // Nothing is being read while others have their turn.
+  // No read is in progress while other tasks run.
   const jobs = function* (rows: Iterable<unknown[]>): Generator<undefined, void, void> {
     let n = 0
     for (const [job, user, account, exe] of [...rows]) {
@@ -227,7 +238,10 @@ function* fromHistory(
   }
 }
 
-/** A decision may speak of a job that no sample has; those of the first tenth of each second are looked into, they are much alike. */
+/**
+ * A decision may mention a job without samples; those of the first tenth of each second are examined, since they are
+ * similar.
+ */
 function fromDecisions(c: Collector, { db, cluster }: BundleSource, { fromMs, toMs }: Span): void {
   const sql = `SELECT allocations FROM decision WHERE source IN (SELECT id FROM source WHERE cluster_id = ?)
     AND at_ms >= ? AND at_ms < ? AND at_ms % 1000 < 100`
@@ -242,7 +256,7 @@ function fromDecisions(c: Collector, { db, cluster }: BundleSource, { fromMs, to
       try {
         c.book.add('job', JSON.parse(printed) as string)
       } catch {
-        // What is no JSON does not leave.
+        // Invalid JSON is not exported.
       }
     }
   }
@@ -286,7 +300,7 @@ function fromIncident(c: Collector, incident: Incident): void {
   }
 }
 
-/** Who uses this console, and where. */
+/** User and host of this console. */
 function fromConsole(c: Collector): void {
   try {
     c.book.add('user', userInfo().username)
@@ -298,9 +312,9 @@ function fromConsole(c: Collector): void {
 }
 
 /**
- * Every name of a bundle of [span.fromMs, span.toMs).
+ * All names of a bundle of [span.fromMs, span.toMs).
  *
- * @returns  with more than NAMES_MOST it is not whole, and `makeRedactor` refuses it: see `namesFailure`.
+ * @returns  incomplete above NAMES_MOST, which `makeRedactor` refuses: see `namesFailure`.
  */
 export function collectNames(
   source: BundleSource,
@@ -311,7 +325,7 @@ export function collectNames(
   return ended(namesInSteps(source, span, incident, o))
 }
 
-/** The same in steps of a few milliseconds. */
+/** Same in steps of a few milliseconds. */
 export function* namesInSteps(
   source: BundleSource,
   span: Span,
@@ -333,7 +347,7 @@ export function* namesInSteps(
     c.cluster(by.cluster)
     c.who(by.who)
     c.who(loginName(by.login))
-    // It is a hash of its commands, by which names in them could be tried.
+    // A hash of its commands, which would allow names in them to be guessed.
     if (PLAN.test(by.plan)) c.book.add('plan', by.plan)
   }
   for (const { server, text } of source.readings(span.fromMs, span.toMs)) {

@@ -1,8 +1,9 @@
 /**
- * What a bundle would hold, before one is written: every field and how it leaves, the names and what stands for them, known names in what
- * people wrote, the members and about how large they are, and what cannot be in it. Nothing is written, also no key where there is none
- * yet: the code is handed in.
+ * Preview of a bundle before it is written: every field and its treatment, names and their replacements, known names in
+ * free text, members and their approximate sizes, and missing parts. Nothing is written, not even a key if there is
+ * none yet: the code function is passed in.
  */
+import type { Database } from 'better-sqlite3'
 import type { ExportInput, ExportPreview, MemberGroup } from '#core/api/incidents.ts'
 import type { Span } from '#core/api/history.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -10,39 +11,126 @@ import { leavingFields, NEVER } from '#core/snapshot/fields.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { redactorInSteps, type Pseudonyms } from '#core/snapshot/pseudonyms.ts'
 import { FileReader } from '../../history/file-reader.ts'
-import { inTurns } from '../../history/in-turns.ts'
-import type { BundleSource } from '../bundle/bundle-source.ts'
+import { runCooperatively } from '../../history/cooperative.ts'
+import type { BundleSource, AuditSlice, RawReading } from '../bundle/bundle-source.ts'
+import { JOB_SAMPLES_FIT, MEANS_BYTES_FIT } from '../../history/fit.ts'
+import { SECOND } from '../../history/tiers.ts'
 import { namesFailure, namesInSteps } from './names.ts'
-import {
-  auditBytes,
-  chartBytes,
-  countHistory,
-  csvBytes,
-  historyBytes,
-  notebookBytes,
-  PAGE_BYTES,
-  readingBytes,
-  ruleTextBytes,
-  type HistoryCounts,
-} from './preview-bytes.ts'
 import type { NameCode } from './pseudonym-key.ts'
+
+// Approximate sizes of a bundle's parts: counts from the history times the archived size per item. The factors come
+// from bundles of emulated clusters; usually right within a factor of two.
+
+/** Bytes in the archive: per byte of packed samples, per row, per character. */
+const PACKED = 0.8
+const CSV_ROW = 14
+const CSV_ROWS_FIT = 120_000
+const EVENT = 60
+const RULE = 24
+const FRAME = 0.7
+const AUDIT_CHAR = 0.03
+const AUDIT_RECORD = 60
+const TEXT_CHAR = 0.2
+const CHART = 60_000
+const PAGES = 300_000
+
+interface HistoryCounts {
+  readonly samples: number
+  readonly instants: number
+  /** Finest available resolution: raw, 1s, 10s, 1min; null: none. */
+  readonly tier: string | null
+  readonly targets: number
+  readonly bytes: number
+  readonly events: number
+  readonly rules: number
+  readonly frameBytes: number
+}
+
+/** Contents of a span; packed bytes as far as a bundle of that detail includes them. */
+function countHistory(db: Database, cluster: number, span: Span, detail: 'fit' | 'all'): HistoryCounts {
+  const from = Math.floor(span.fromMs)
+  const to = Math.ceil(span.toMs)
+  const tiers = db
+    .prepare(
+      `SELECT kind, tier, count(*) AS blocks, sum(n) AS samples, sum(length(lead) + length(rest)) AS bytes FROM block
+       WHERE cluster = ? AND kind IN (0, 1) AND tier BETWEEN 0 AND 3 AND at_ms >= ? AND at_ms < ? GROUP BY kind, tier`,
+    )
+    .all(cluster, from, to) as { kind: number; tier: number; blocks: number; samples: number; bytes: number }[]
+  let bytes = 0
+  for (const t of tiers) {
+    const isMost = detail === 'fit' && t.kind === 0 && t.samples > JOB_SAMPLES_FIT
+    if (!isMost) bytes += t.bytes
+    else bytes += t.tier <= SECOND ? (t.bytes * JOB_SAMPLES_FIT) / t.samples : Math.min(t.bytes, MEANS_BYTES_FIT)
+  }
+  const number = (sql: string): number => Number(db.prepare(sql).pluck().get(cluster, from, to) ?? 0)
+  const own = 'source IN (SELECT id FROM source WHERE cluster_id = ?)'
+  const finest = (kind: number): { blocks: number; samples: number } =>
+    tiers.filter((t) => t.kind === kind).sort((a, b) => a.tier - b.tier)[0] ?? { blocks: 0, samples: 0 }
+  const least = Math.min(...tiers.map((t) => t.tier))
+  return {
+    samples: finest(0).samples,
+    instants: Math.max(finest(0).blocks, finest(1).blocks),
+    tier: ['raw', '1s', '10s', '1min'][least] ?? null,
+    targets: finest(1).samples,
+    bytes,
+    events: number(`SELECT count(*) FROM event WHERE ${own} AND at_ms >= ? AND at_ms < ?`),
+    rules: Number(
+      db
+        .prepare(`SELECT count(*) FROM rule WHERE ${own} AND from_ms < ? AND (to_ms IS NULL OR to_ms >= ?)`)
+        .pluck()
+        .get(cluster, to, from),
+    ),
+    frameBytes: number('SELECT sum(length(data)) FROM kept_frame WHERE cluster = ? AND at_ms >= ? AND at_ms < ?'),
+  }
+}
+
+const historyBytes = (c: HistoryCounts): number =>
+  Math.round(c.bytes * PACKED + c.events * EVENT + c.rules * RULE + c.frameBytes * FRAME)
+
+const csvBytes = (c: HistoryCounts, detail: 'fit' | 'all'): number => {
+  const rows = detail === 'all' ? c.samples : Math.min(c.samples, CSV_ROWS_FIT)
+  return Math.round((rows + c.targets + c.instants) * CSV_ROW + c.events * EVENT + c.rules * RULE)
+}
+
+const auditBytes = (slice: AuditSlice | null): number =>
+  Math.round((slice?.records ?? []).reduce((n, r) => n + AUDIT_RECORD + r.text.length * AUDIT_CHAR, 0))
+
+const readingBytes = (readings: readonly RawReading[]): number =>
+  Math.round(readings.reduce((n, r) => n + r.text.length * TEXT_CHAR, 0))
+
+const notebookBytes = (incident: Incident | null): number =>
+  incident ? Math.round(JSON.stringify(incident).length * TEXT_CHAR) : 0
+
+const chartBytes = (incident: Incident | null): number =>
+  (incident?.cells ?? []).filter((c) => c.kind === 'chart').length * CHART
+
+const ruleTextBytes = (c: HistoryCounts): number => Math.min(c.rules, 10_000) * RULE
+
+/** README.html with its data, report and manifest. */
+const PAGE_BYTES = PAGES
 
 const SAMPLES_MOST = 50
 const FINDINGS_MOST = 500
 const MISSING_MOST = 200
 const GROUPS: readonly MemberGroup[] = ['notebook', 'history', 'csv', 'rules', 'audit', 'readings', 'charts']
 
-/** The source with its audit and readings read once. */
+/** Source whose audit and readings are read once. */
 function once(source: BundleSource, span: Span): BundleSource {
   const audit = source.audit(span.fromMs, span.toMs)
   const readings = source.readings(span.fromMs, span.toMs)
   return {
-    ...{ db: source.db, cluster: source.cluster, source: source.source, isRedacted: source.isRedacted },
-    ...{ notebook: source.notebook, missing: source.missing ?? [], audit: () => audit, readings: () => readings },
+    db: source.db,
+    cluster: source.cluster,
+    source: source.source,
+    isRedacted: source.isRedacted,
+    notebook: source.notebook,
+    missing: source.missing ?? [],
+    audit: () => audit,
+    readings: () => readings,
   }
 }
 
-/** What people wrote, by where it is. */
+/** Free texts, by location. */
 function* textsOf(incident: Incident): Generator<readonly [cell: string, text: string]> {
   yield ['title', incident.title]
   if (incident.alert) yield ['alert', incident.alert.text]
@@ -85,7 +173,7 @@ function missingOf(source: BundleSource, { fromMs, toMs }: Span, counts: History
   const reader = new FileReader(source.db, source.cluster, { name: source.source.cluster, isOwner: false })
   const missing = [...(source.missing ?? [])]
   const kept = reader.kept()
-  if (!kept || kept.toMs < fromMs || kept.fromMs >= toMs) missing.push('Nothing is kept of this span.')
+  if (!kept || kept.toMs < fromMs || kept.fromMs >= toMs) missing.push('No data in this span.')
   else {
     for (const gap of reader.gaps(fromMs, toMs - 1)) {
       missing.push(`No samples from ${clock(gap.fromMs)} to ${clock(gap.toMs)}${gap.why === '' ? '' : `: ${gap.why}`}.`)
@@ -98,7 +186,7 @@ function missingOf(source: BundleSource, { fromMs, toMs }: Span, counts: History
     )
     .all(source.cluster, Math.ceil(toMs), Math.floor(fromMs)) as { from_ms: number; to_ms: number; reason: string }[]
   for (const e of evicted) {
-    missing.push(`Samples from ${clock(e.from_ms)} to ${clock(e.to_ms)} were taken out (${e.reason}).`)
+    missing.push(`Samples from ${clock(e.from_ms)} to ${clock(e.to_ms)} were deleted (${e.reason}).`)
   }
   return [...new Set(missing)].slice(0, MISSING_MOST)
 }
@@ -116,7 +204,10 @@ function contentsOf(
   const readings = source.readings(fromMs, toMs)
   const left = new Set(input.leaveOut)
   const part = (group: MemberGroup | null, what: string, bytes: number): ExportPreview['contents'][number] => ({
-    ...{ group, what, bytes: Math.round(bytes), left: group !== null && left.has(group) },
+    group,
+    what,
+    bytes: Math.round(bytes),
+    left: group !== null && left.has(group),
   })
   const charts = (incident?.cells ?? []).filter((c) => c.kind === 'chart').length
   return [
@@ -132,10 +223,10 @@ function contentsOf(
 }
 
 /**
- * What a bundle of `input` would hold; sizes are estimates.
+ * Contents of a bundle of `input`; sizes are estimates.
  *
- * @param code  code of names under this console's key.
- * @returns     failures: NAMES_TOO_MANY, PREVIEW_FAILED where the history cannot be read.
+ * @param code  pseudonyms of names under this console's key.
+ * @returns     failures: NAMES_TOO_MANY, PREVIEW_FAILED if the history cannot be read.
  */
 export function previewOf(
   source: BundleSource,
@@ -143,10 +234,10 @@ export function previewOf(
   incident: Incident | null,
   code: NameCode,
 ): Promise<Result<ExportPreview>> {
-  return inTurns(makePreview(source, input, incident, code))
+  return runCooperatively(makePreview(source, input, incident, code))
 }
 
-/** In steps: with ten thousand names it takes a third of a second, and whoever asks is a thread that samples, too. */
+/** In steps: with ten thousand names it takes a third of a second, and its thread samples, too. */
 function* makePreview(
   source: BundleSource,
   input: ExportInput,
@@ -183,7 +274,7 @@ function* makePreview(
   } catch (e) {
     return fail({
       code: 'PREVIEW_FAILED',
-      what: 'There is no preview',
+      what: 'No preview available',
       why: e instanceof Error ? e.message : String(e),
       unaffected: 'Nothing was written.',
       next: 'Choose another span.',

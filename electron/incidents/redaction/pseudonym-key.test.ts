@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { NameBook } from '#core/snapshot/names.ts'
+import { NameCollector } from '#core/snapshot/names.ts'
 import { makeRedactor } from '#core/snapshot/pseudonyms.ts'
 import { tempFolder } from '../../../tests/node/temp-folder.ts'
 import { codeOf, KEY_FILE, pseudonymCode, type NameCode } from './pseudonym-key.ts'
@@ -55,7 +55,8 @@ describe('the key', () => {
 
   it('exploit: a link at its place is refused, and what it leads to keeps its rights', () => {
     const folder = tempFolder()
-    const [key, notes] = [join(tempFolder(), 'key'), join(tempFolder(), 'notes')]
+    const key = join(tempFolder(), 'key')
+    const notes = join(tempFolder(), 'notes')
     writeFileSync(key, `sluice pseudonym key 1\n${'0'.repeat(64)}\n`, { mode: 0o644 })
     writeFileSync(notes, 'of everybody')
     chmodSync(notes, 0o644)
@@ -108,18 +109,18 @@ describe('codes', () => {
 
   it('exploit: a dictionary of all users gives nothing away without the key', () => {
     const users = Array.from({ length: 2_000 }, (_, i) => `person${i}`)
-    const book = new NameBook()
+    const book = new NameCollector()
     for (const u of users) book.add('user', u)
     const [own, other] = [1, 2].map((n) => makeRedactor(book, codeOf(Buffer.alloc(32, n))))
     const made = new Set(users.map((u) => own?.name('user', u)))
     const tried = users.filter((u) => own?.name('user', u) === other?.name('user', u))
     expect(made.size).toBe(users.length)
-    // Of 32^4 codes of four letters two thousand meet by chance hardly ever.
+    // Among 32^4 codes of four letters, two thousand rarely collide.
     expect(tried.length).toBeLessThan(5)
   })
 
   it('exploit: the hash in the name of a controller’s rule is not that of its job any more', () => {
-    const r = makeRedactor(new NameBook(), codeOf(Buffer.alloc(32, 1)))
+    const r = makeRedactor(new NameCollector(), codeOf(Buffer.alloc(32, 1)))
     expect(r.name('rule', 'ab_7f46243a33')).toMatch(/^ab_[0-9a-f]{10}$/)
     expect(r.text("nrs_tbf_rule='reg stop ab_7f46243a33'")).not.toContain('7f46243a33')
   })

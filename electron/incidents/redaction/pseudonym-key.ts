@@ -1,7 +1,7 @@
 /**
- * The key that pseudonyms are made with: 32 random bytes in the data folder, for their owner only, made when they are first needed. With
- * it anybody can tell whether a stand-in is that of a name; without it nobody can. It never leaves this machine, and it is never
- * replaced by itself: every stand-in would be another one from then on.
+ * Key of the pseudonyms: 32 random bytes in the data folder, readable by the owner only, created at first use. With it
+ * anyone can test which name a pseudonym belongs to; without it no one can. It never leaves this machine, and is never
+ * replaced automatically, since all pseudonyms would change.
  */
 import { hash, randomBytes } from 'node:crypto'
 import {
@@ -26,17 +26,18 @@ export const KEY_FILE = 'pseudonym.key'
 const HEAD = 'sluice pseudonym key 1'
 const CONTENT = /^sluice pseudonym key 1\n([0-9a-f]{64})\n$/
 const KEY_BYTES = 32
-/** Digits and letters that are not mistaken for each other. */
+/** Digits and letters that are not easily confused. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 
 let inMemory: NameCode | undefined
-/** By file, so that what is remembered is remembered from one export to the next. */
+/** By file, so that cached codes are reused by the next export. */
 const byFile = new Map<string, { readonly key: Buffer; readonly code: NameCode }>()
 
-/** Bytes as five bits a letter. */
+/** Encodes bytes as letters, five bits each. */
 function lettersOf(bytes: Buffer): string {
   let out = ''
-  let [held, bits] = [0, 0]
+  let held = 0
+  let bits = 0
   for (const b of bytes) {
     held = ((held << 8) | b) & 0x1fff
     bits += 8
@@ -49,16 +50,19 @@ function lettersOf(bytes: Buffer): string {
 }
 
 const BLOCK_BYTES = 64
-/** Codes that are remembered: an export asks for those of its preview again. */
+/** Most cached codes: an export needs those of its preview again. */
 const CODES_MOST = 50_000
 
-/** HMAC-SHA256 (RFC 2104) of what a name is of and the name. Of ten thousand names in a row it takes a third of what createHmac does. */
+/**
+ * HMAC-SHA256 (RFC 2104) over the kind and the name. For ten thousand names it takes a third of the time of createHmac.
+ */
 export function codeOf(key: Buffer): NameCode {
   const padded = (with_: number): Buffer =>
     Buffer.alloc(BLOCK_BYTES)
       .fill(key, 0, key.length)
       .map((b) => b ^ with_) as Buffer
-  const [inner, outer] = [padded(0x36), padded(0x5c)]
+  const inner = padded(0x36)
+  const outer = padded(0x5c)
   const known = new Map<string, string>()
   return (kind, text) => {
     const what = `${kind}\u0000${text}`
@@ -90,24 +94,24 @@ const refused = (file: string, why: string): Result<never> =>
     what: 'Names cannot be replaced',
     why: `${file} ${why}`,
     unaffected: 'Nothing was exported, and the key was not changed.',
-    next: 'Put the key back from a backup; or move the file away, and every name has another stand-in from then on.',
+    next: 'Restore the key from a backup; or move the file away, which changes every pseudonym.',
   })
 
 const codeIn = (e: unknown): string => (e instanceof Error && 'code' in e ? String(e.code) : '')
 
-/** A history may lie in a folder that others write to. */
+/** True for another user's file: a history may be in a folder that others can write to. */
 function isOthers(uid: number): boolean {
   const own = process.getuid?.()
   return own !== undefined && own !== 0 && uid !== own && uid !== 0
 }
 
-/** The key of a folder, where it has one. */
+/** Key of a folder, if it has one. */
 function read(file: string): Result<Buffer | undefined> {
   let text: string
   try {
     const stat = lstatSync(file)
-    // A link leads to what somebody else chose, and a pipe would be waited for.
-    if (!stat.isFile()) return refused(file, 'is no plain file')
+    // A link may lead to another user's file, and a pipe would block.
+    if (!stat.isFile()) return refused(file, 'is not a regular file')
     if (stat.size > 1_024) return refused(file, 'is not a key: it is too long')
     if (isOthers(stat.uid)) return refused(file, 'belongs to another user, who would know every name')
     text = readFileSync(file, 'utf8')
@@ -120,7 +124,7 @@ function read(file: string): Result<Buffer | undefined> {
   return hex === undefined ? refused(file, 'is damaged') : ok(Buffer.from(hex, 'hex'))
 }
 
-/** Makes a key where there is none. Of two that make one at once the first one's stays. @throws what the file system says. */
+/** Creates a key if there is none. Of two concurrent creations the first wins. @throws the file system error. */
 function make(file: string): void {
   const temporary = `${file}.${randomBytes(4).toString('hex')}`
   try {
@@ -140,10 +144,10 @@ function make(file: string): void {
 }
 
 /**
- * The code of a name under this console's key.
+ * Pseudonyms of names under this console's key.
  *
  * @param dataDir  undefined: the key lives as long as this process.
- * @returns        failures: PSEUDONYM_KEY where the key is damaged, cannot be read or cannot be made.
+ * @returns        failures: PSEUDONYM_KEY if the key is damaged, cannot be read or cannot be created.
  */
 export function pseudonymCode(dataDir: string | undefined): Result<NameCode> {
   if (dataDir === undefined) return ok((inMemory ??= codeOf(randomBytes(KEY_BYTES))))
@@ -155,9 +159,9 @@ export function pseudonymCode(dataDir: string | undefined): Result<NameCode> {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     make(file)
   } catch (e) {
-    return refused(file, `cannot be made: ${e instanceof Error ? e.message : String(e)}`)
+    return refused(file, `cannot be created: ${e instanceof Error ? e.message : String(e)}`)
   }
   const made = read(file)
   if (!made.ok) return made
-  return made.value ? ok(rememberedCode(file, made.value)) : refused(file, 'went away')
+  return made.value ? ok(rememberedCode(file, made.value)) : refused(file, 'was removed')
 }

@@ -1,6 +1,6 @@
 /**
- * Texts of servers as they were read. What they are of is known, so job ids and rules are taken where they stand; figures and words of
- * Lustre stay even where somebody is called like one.
+ * Redacts raw server texts. Their format is known, so job ids and rules are found by position; figures and words of
+ * Lustre are kept even if someone has the same name.
  */
 import { parseJobId } from '#core/lustre/job-id.ts'
 import type { Redactor } from '#core/snapshot/redactor.ts'
@@ -11,7 +11,7 @@ const JOB = /^(\s*-?\s*job_id:\s*)(.*)$/
 const FIGURES =
   /^\s*[a-z_]+\s*:\s*(?:\{(?:\s*[a-z_0-9]+\s*:\s*(?:[\d.]+|bytes|reqs|usecs?|usec|pages)\s*,?)*\s*\}|[\d.]+(?: ?secs?\.nsecs)?)?\s*$/
 const RULE = /^(\s*)(\S+)(\s+)(\*|(?:[a-z]+\s*=\s*)?\{.*\})(\s+\d.*)$/
-/** `ost_io.nrs_tbf_rule=` and the like before what it prints. */
+/** `ost_io.nrs_tbf_rule=` and similar prefixes of a printed value. */
 const HEADS = /^\s*(?:job_stats|regular_requests|high_priority_requests|CPT \d+):?\s*$/
 
 type Line =
@@ -28,7 +28,7 @@ function lineOf(line: string): Line {
   return { kind: 'text' }
 }
 
-/** What a line names by its place in the text. */
+/** Names in a line, by their position. */
 export function readingNames(text: string, take: (kind: 'job' | 'rule' | 'conditions', name: string) => void): void {
   for (const line of text.split('\n')) {
     const read = lineOf(line)

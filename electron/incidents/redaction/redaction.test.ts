@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { locksFrame } from '#core/api/locks.ts'
 import { metadataFrame } from '#core/api/padll.ts'
 import { tokensFrame } from '#core/api/tokens.ts'
-import { NameBook, NAMES_MOST } from '#core/snapshot/names.ts'
+import { NameCollector, NAMES_MOST } from '#core/snapshot/names.ts'
 import { fieldsOf, holdersOf } from '#core/snapshot/fields.ts'
 import type { Incident } from '#core/snapshot/notebook.ts'
 import { incident as incidentShape } from '#core/snapshot/notebook.ts'
@@ -29,32 +29,28 @@ import { redactReadings } from './redact-readings.ts'
 const code = codeOf(Buffer.alloc(32, 3))
 const SPAN = { fromMs: NOW, toMs: NOW + 60 * SECOND_MS }
 
-/** Names of people and places, each in a place of its own. */
+/** Names of people and hosts, each at a different place. */
 const SECRET = [
-  ...[
-    'tkovac',
-    'hartlieb',
-    'aeroteam',
-    'vasp_std',
-    'train.py',
-    'altair',
-    'oss01',
-    'mds07',
-    'ccpfs01',
-    'qosnode',
-    'cn1701',
-  ],
-  ...[
-    'ckptfile.h5',
-    'opsperson',
-    'opslaptop',
-    'loginops',
-    'capkovac',
-    'borrowerjob',
-    'leaverjob',
-    '10.3.7.1',
-    'u88417',
-  ],
+  'tkovac',
+  'hartlieb',
+  'aeroteam',
+  'vasp_std',
+  'train.py',
+  'altair',
+  'oss01',
+  'mds07',
+  'ccpfs01',
+  'qosnode',
+  'cn1701',
+  'ckptfile.h5',
+  'opsperson',
+  'opslaptop',
+  'loginops',
+  'capkovac',
+  'borrowerjob',
+  'leaverjob',
+  '10.3.7.1',
+  'u88417',
 ]
 const JOBS = ['46901.vasp_std.u88417', '47112.train.py.u88417', 'weird "job" {x}', "o'brien;rm -rf", 'b\xe9tise\n2']
 
@@ -78,25 +74,37 @@ const slice = {
     { atMs: NOW + 1, server: 'oss01', kind: 'outcome', text: 'applied: read back equal', by },
     { atMs: NOW + 2, server: 'altair', kind: 'mode', text: 'opsperson unlocked altair', by },
   ]),
-  ...{ anchor: GENESIS, verified: true },
+  anchor: GENESIS,
+  verified: true,
 }
 
 const readings = [
   {
-    ...{ atMs: NOW, server: 'oss01', what: 'obdfilter.altair-OST0003.job_stats' },
+    atMs: NOW,
+    server: 'oss01',
+    what: 'obdfilter.altair-OST0003.job_stats',
     text: `job_stats:\n- job_id:          46901.vasp_std.u88417\n  snapshot_time:   1795281129.2\n  read_bytes:      { samples: 46901, unit: bytes, min: 4096 }\n- job_id: "b\\xE9tise\\x0A2"\n`,
   },
   {
-    ...{ atMs: NOW, server: 'oss01', what: 'ost.OSS.ost_io.nrs_tbf_rule' },
+    atMs: NOW,
+    server: 'oss01',
+    what: 'ost.OSS.ost_io.nrs_tbf_rule',
     text: `regular_requests:\nCPT 0:\ncapkovac jobid={*.train.py.*} 70, ref 0\ndefault * 10000, ref 0\n`,
   },
 ]
 
 const of = { kind: 'EMULATED', cluster: 'altair', ...SPAN, tier: 'raw', frozenMs: NOW } as const
 const notebook: Incident = incidentShape.parse({
-  ...{ format: 1, id: 'INC-0001', title: 'tkovac filled altair-OST0003', status: 'open', author: 'opsperson' },
+  format: 1,
+  id: 'INC-0001',
+  title: 'tkovac filled altair-OST0003',
+  status: 'open',
+  author: 'opsperson',
   source: { kind: 'EMULATED', cluster: 'altair', env: 'PROD', scenario: 'altair by tkovac', seed: 1 },
-  ...{ createdMs: NOW, changedMs: NOW, resolvedMs: null, ...SPAN },
+  createdMs: NOW,
+  changedMs: NOW,
+  resolvedMs: null,
+  ...SPAN,
   alert: { kind: 'convoy', text: 'Convoy on ckptfile.h5 / 3', where: 'ckptfile.h5 / 3', atMs: NOW },
   cells: [
     {
@@ -106,27 +114,56 @@ const notebook: Incident = incidentShape.parse({
       text: `Job 46901 of tkovac (hartlieb?) on cn1701, see ${JOBS[2]} and 10.3.7.1`,
     },
     {
-      ...{ id: '2', atMs: NOW, kind: 'chart', title: 'Writes of tkovac', unit: 'RPC/s', t: [NOW], of },
+      id: '2',
+      atMs: NOW,
+      kind: 'chart',
+      title: 'Writes of tkovac',
+      unit: 'RPC/s',
+      t: [NOW],
+      of,
       place: { kind: 'job', names: [JOBS[0]] },
       series: [{ label: { kind: 'user', text: 'hartlieb' }, ink: 1, area: false, values: [1] }],
       limit: { value: 1, label: 'cap of tkovac' },
       marks: [{ atMs: NOW, text: 'capkovac by opsperson', level: 'ok' }],
     },
     {
-      ...{ id: '3', atMs: NOW, kind: 'table', title: 'Who moved on altair', known: 1, of },
+      id: '3',
+      atMs: NOW,
+      kind: 'table',
+      title: 'Top movers on altair',
+      known: 1,
+      of,
       columns: [{ label: 'A', unit: 'RPC/s', signed: false }],
       rows: [{ name: { kind: 'account', text: 'aeroteam' }, ink: 1, values: [1] }],
     },
     {
-      ...{ id: '4', atMs: NOW, kind: 'diff', title: 'Rules', service: 'ost_io', servers: 1, more: 0, of },
+      id: '4',
+      atMs: NOW,
+      kind: 'diff',
+      title: 'Rules',
+      service: 'ost_io',
+      servers: 1,
+      more: 0,
+      of,
       lines: [{ kind: 'add', name: 'capkovac', conditions: `jobid={${JOBS[0]}}`, before: null, after: 70 }],
     },
     {
-      ...{ id: '5', atMs: NOW, kind: 'verdict', title: 'Cap tkovac', detail: 'of altair', seeds: 3, of },
-      ...{ parts: [{ text: 'tkovac waits', strong: true }], unknown: ['what hartlieb does'] },
+      id: '5',
+      atMs: NOW,
+      kind: 'verdict',
+      title: 'Cap tkovac',
+      detail: 'of altair',
+      seeds: 3,
+      of,
+      parts: [{ text: 'tkovac waits', strong: true }],
+      unknown: ['what hartlieb does'],
     },
     {
-      ...{ id: '6', atMs: NOW, kind: 'transcript', audit: null, of },
+      id: '6',
+      atMs: NOW,
+      kind: 'transcript',
+      audit: null,
+      of,
       lines: [{ atMs: NOW, where: 'oss01', kind: 'pasted', text: sent }],
     },
   ],
@@ -137,10 +174,19 @@ function sourceOf(): { source: BundleSource; file: string } {
   const history = openAt(file)
   history.beginSource('EMULATED', 'altair', 'altair of tkovac', NOW)
   const facts = (jobId: string): { jobId: string; user: string; account: string; nodes: number } => ({
-    ...{ jobId, user: jobId.startsWith('46901') ? 'tkovac' : 'hartlieb', account: 'aeroteam', nodes: 4 },
+    jobId,
+    user: jobId.startsWith('46901') ? 'tkovac' : 'hartlieb',
+    account: 'aeroteam',
+    nodes: 4,
   })
   const sample = (jobId: string): Parameters<typeof history.record>[1][number] => ({
-    ...{ jobId, rpcs: 5, readBps: 1, writeBps: 1, throttled: 0, record: 1, mdops: 1 },
+    jobId,
+    rpcs: 5,
+    readBps: 1,
+    writeBps: 1,
+    throttled: 0,
+    record: 1,
+    mdops: 1,
   })
   const target = { target: 'altair-OST0003', node: 'oss01', rpcs: 5, serviceMs: 2, queued: 1 }
   for (let s = 0; s < 20; s++) history.record(NOW + s * SECOND_MS, JOBS.map(sample), [target], facts)
@@ -162,19 +208,25 @@ function sourceOf(): { source: BundleSource; file: string } {
     facts,
   )
   history.recordEvent({
-    ...{
-      atMs: NOW + 5,
-      kind: 'job',
-      level: 'idle',
-      subject: 'Job',
-      text: `${JOBS[3]} of hartlieb joins`,
-      where: 'qosnode',
-    },
+    atMs: NOW + 5,
+    kind: 'job',
+    level: 'idle',
+    subject: 'Job',
+    text: `${JOBS[3]} of hartlieb joins`,
+    where: 'qosnode',
   })
   history.recordLdlm(NOW, 'mds07', [
     {
-      ...{ namespace: 'mdt-altair-MDT0000_UUID', locks: 1, unused: 0, resources: 1, granted: 1, grants: 1, cancels: 1 },
-      ...{ limit: 1, timeouts: 0, contentions: 0 },
+      namespace: 'mdt-altair-MDT0000_UUID',
+      locks: 1,
+      unused: 0,
+      resources: 1,
+      granted: 1,
+      grants: 1,
+      cancels: 1,
+      limit: 1,
+      timeouts: 0,
+      contentions: 0,
     },
   ])
   history.keepFrame('locks', NOW + 10, {
@@ -185,9 +237,18 @@ function sourceOf(): { source: BundleSource; file: string } {
   history.close()
   const db = new Database(file, { readonly: true })
   const source: BundleSource = {
-    ...{ db, cluster: 1, isRedacted: false, notebook: null, audit: () => slice, readings: () => readings },
+    db,
+    cluster: 1,
+    isRedacted: false,
+    notebook: null,
+    audit: () => slice,
+    readings: () => readings,
     source: {
-      ...{ kind: 'EMULATED', cluster: 'altair', env: 'PROD', scenario: 'altair by tkovac', seed: 1 },
+      kind: 'EMULATED',
+      cluster: 'altair',
+      env: 'PROD',
+      scenario: 'altair by tkovac',
+      seed: 1,
       releases: [{ server: 'oss01', release: '2.15.8' }],
     },
   }
@@ -203,7 +264,9 @@ describe('a search of everything that leaves', () => {
     expect(left(readFileSync(whole).toString('latin1'))).toContain('tkovac')
     const file = join(tempFolder(), 'excerpt.qosrec')
     const written = await writeExcerpt(source.db, 1, SPAN, file, {
-      ...{ redactor: redactorOf(source), detail: 'all', keepJobs: new Set<string>() },
+      redactor: redactorOf(source),
+      detail: 'all',
+      keepJobs: new Set<string>(),
     })
     expect(written.ok).toBe(true)
     expect(left(readFileSync(file).toString('latin1'))).toEqual([])
@@ -270,7 +333,11 @@ describe('the audit', () => {
 
 describe('fields', () => {
   const marker = {
-    ...{ isOn: true, name: () => 'NAME', conditions: () => 'NAME', text: () => 'TEXT', json: () => ({ TEXT: 'TEXT' }) },
+    isOn: true,
+    name: () => 'NAME',
+    conditions: () => 'NAME',
+    text: () => 'TEXT',
+    json: () => ({ TEXT: 'TEXT' }),
   }
   const WORDS = new Set(['TEXT'])
 
@@ -286,7 +353,7 @@ describe('fields', () => {
         expect([name, String(treat(value, marker)).includes('NAME')]).toEqual([name, true])
       } else if (how === 'names replaced' && name !== 'data')
         expect([name, treat('someone', marker)]).toEqual([name, 'TEXT'])
-      // A word of the product stays, anything else is nobody's word.
+      // A kept field holds a word of the product; any other text becomes empty.
       else if (how === 'kept') expect(['', ...WORDS]).toContain(treat('someone', marker))
     }
   })
@@ -358,13 +425,13 @@ describe('the preview', () => {
     const { source } = sourceOf()
     const span = { fromMs: NOW - 7_200_000, toMs: NOW - 3_600_000 }
     const made = await previewOf(source, { ...input, leaveOut: [], span }, null, code)
-    expect(made.ok && made.value.missing).toContain('Nothing is kept of this span.')
+    expect(made.ok && made.value.missing).toContain('No data in this span.')
     source.db.close()
   })
 })
 
 it('exploit: more names than are known at once are refused, never half replaced', () => {
-  const book = new NameBook()
+  const book = new NameCollector()
   for (let i = 0; i <= NAMES_MOST; i++) book.add('user', `n${i}`)
   expect(book.isWhole).toBe(false)
   expect(namesFailure(book)?.code).toBe('NAMES_TOO_MANY')

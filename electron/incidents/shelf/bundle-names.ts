@@ -1,4 +1,4 @@
-/** Which names a bundle may have in its folder: names of files on every system, and no path. */
+/** Valid names of bundles in their folder: file names on every system, and never a path. */
 import { join } from 'node:path'
 import { fileNameRule, isFileName } from '#core/base/file-name.ts'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -6,7 +6,7 @@ import { fail, ok, type Result } from '#core/base/result.ts'
 export const SUFFIX = '.zip'
 const NAME_MAX = 120
 
-/** Where a bundle of that name lies, or would. Failures: BUNDLE_NAME. */
+/** Path of a bundle of that name. Failures: BUNDLE_NAME. */
 export function bundlePath(folder: string, name: string): Result<string> {
   const bare = bareName(name)
   if (isFileName(bare, NAME_MAX)) {
@@ -14,7 +14,7 @@ export function bundlePath(folder: string, name: string): Result<string> {
   }
   return fail({
     code: 'BUNDLE_NAME',
-    what: 'This name cannot be taken for a bundle',
+    what: 'This name is not valid for a bundle',
     why: fileNameRule(NAME_MAX),
     next: 'Choose another name.',
   })
@@ -24,6 +24,6 @@ export const bareName = (name: string): string => (name.endsWith(SUFFIX) ? name.
 
 const stamp = (ms: number): string => new Date(ms).toISOString().slice(0, 16).replace(/[-:]/g, '').replace('T', ' ')
 
-/** A name that says when and what, and nobody's: of the incident and the beginning of the stretch. */
+/** Default name from the incident and the beginning of the range; contains no names of people. */
 export const usualName = (incident: string | null, fromMs: number): string =>
   `${incident ?? 'snapshot'} ${stamp(fromMs)}`

@@ -1,4 +1,4 @@
-/** The thread that writes a bundle dies: the export ends as a failure, and whoever waits for it hears why. */
+/** The thread that writes a bundle dies: the export fails with a reason. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

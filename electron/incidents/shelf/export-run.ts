@@ -1,4 +1,4 @@
-/** One export in a thread, as events: how far it is, then what came of it. Whoever takes no more of them cancels it. */
+/** Export in a thread, as events: progress, then the result. Closing the stream cancels it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -7,7 +7,7 @@ import { bundledPath } from '../../files/resources.ts'
 import type { ExportMessage, ExportTask } from './export-thread.ts'
 import type { WrittenBundle } from '../bundle/write-bundle.ts'
 
-/** What is left of a cancelled export is removed by its thread; it has so long, ms. */
+/** Time for the thread of a cancelled export to remove its files, ms. */
 const END_MS = 5_000
 
 function threadFile(): string {
@@ -21,7 +21,7 @@ const crashed = (why: string): Result<never> =>
     what: 'The bundle was not written',
     why: `its thread ended: ${why}`,
     unaffected: 'sampling, the history and everything else in this console',
-    next: 'Export a shorter stretch.',
+    next: 'Export a shorter range.',
   })
 
 export type RunEvent = ExportMessage
@@ -38,7 +38,7 @@ export async function* exportInThread(
   let isOver = false
   const take = (m: ExportMessage): void => {
     if (isOver) return
-    // Progress that nobody took is old.
+    // Unread progress is replaced.
     if (waiting.at(-1)?.kind === 'progress') waiting.pop()
     waiting.push(m)
     if (m.kind === 'end') isOver = true

@@ -1,4 +1,7 @@
-/** Writes a bundle in a thread of its own, on a connection of its own, so that sampling and the window go on; tells how far it is. */
+/**
+ * Writes a bundle in a thread with its own connection, so that sampling and the window are not delayed; reports
+ * progress.
+ */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ExportInput } from '#core/api/incidents.ts'
 import type { Result } from '#core/base/result.ts'
@@ -7,7 +10,7 @@ import { openSpec, type SourceSpec } from './source-spec.ts'
 import { pseudonymCode } from '../redaction/pseudonym-key.ts'
 import { writeBundle, type WrittenBundle } from '../bundle/write-bundle.ts'
 
-/** What the thread is started with. */
+/** Input of the thread. */
 export interface ExportTask {
   readonly spec: SourceSpec
   readonly input: ExportInput
@@ -23,7 +26,7 @@ export type ExportMessage =
   | { readonly kind: 'progress'; readonly what: string; readonly done: number }
   | { readonly kind: 'end'; readonly result: Result<WrittenBundle> }
 
-/** Between two messages of progress, ms. */
+/** Minimum interval of progress messages, ms. */
 const TELL_MS = 50
 
 async function run(
@@ -35,7 +38,8 @@ async function run(
   if (!source.ok) return source
   const code = pseudonymCode(task.dataDir)
   if (!code.ok) return code
-  let [told, last] = [-Infinity, '']
+  let told = -Infinity
+  let last = ''
   const progress = (what: string, done: number): void => {
     if (what === last && performance.now() - told < TELL_MS) return
     told = performance.now()

@@ -1,11 +1,13 @@
-/** Folders for what is being made or looked at: for their owner only, and gone with the process that made them. */
+/**
+ * Private folders for work in progress: accessible to their owner only, and removed with the process that made them.
+ */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isRunning } from '../../files/running.ts'
+import { isRunning } from '../../files/is-running.ts'
 
 const NAME = /^sluice-bundle-(\d{1,10})-[A-Za-z0-9]{6}$/
 
-/** A new folder, 0700, in another one that is made where it is not there. @throws what the file system says. */
+/** New folder, 0700, in another one that is created if missing. @throws the file system error. */
 export function privateFolder(within: string): string {
   mkdirSync(within, { recursive: true, mode: 0o700 })
   return mkdtempSync(join(within, `sluice-bundle-${process.pid}-`))
@@ -19,10 +21,11 @@ function isOld(folder: string, leastMs: number): boolean {
 }
 
 /**
- * Removes what processes that were killed left in a folder.
+ * Removes files of killed processes from a folder.
  *
- * @param leastMs  age from which on, for a folder that processes of another machine or container use, too: their numbers are not ours.
- * @returns        how many.
+ * @param leastMs  minimum age, for a folder that processes of another machine or container use, too: their pids are not
+ * comparable.
+ * @returns        number of removed entries.
  */
 export function sweep(within: string, leastMs = 0): number {
   let names: string[]
@@ -39,7 +42,7 @@ export function sweep(within: string, leastMs = 0): number {
     try {
       dropFolder(join(within, name))
     } catch {
-      // Of another user.
+      // Belongs to another user.
     }
   }
   return left.length

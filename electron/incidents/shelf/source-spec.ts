@@ -1,4 +1,4 @@
-/** A source as it can be handed to a thread: where its samples are, and what belongs to them of one stretch. */
+/** Source as it can be passed to a thread: the file of its samples, and the data that belongs to them in one range. */
 import type { Database } from 'better-sqlite3'
 import type { Span } from '#core/api/history.ts'
 import { ok, type Result } from '#core/base/result.ts'
@@ -8,7 +8,7 @@ import { openChecked, type CheckedFile } from '../../history/open-recording.ts'
 import { openShared } from '../../history/open-shared.ts'
 import type { AuditSlice, BundleSource, RawReading } from '../bundle/bundle-source.ts'
 
-/** File for a connection of its own: a history that this console has open, or a recording that was read through. */
+/** File for a separate connection: a history that this console has open, or a checked recording. */
 export type SourceFile = { readonly shared: string } | { readonly checked: CheckedFile }
 
 export interface SourceSpec {
@@ -24,16 +24,27 @@ export interface SourceSpec {
 
 export const specOf = (of: BundleSource, file: SourceFile, { fromMs, toMs }: Span): SourceSpec => ({
   file,
-  ...{ cluster: of.cluster, source: of.source, isRedacted: of.isRedacted, notebook: of.notebook },
-  ...{ audit: of.audit(fromMs, toMs), readings: of.readings(fromMs, toMs), missing: of.missing ?? [] },
+  cluster: of.cluster,
+  source: of.source,
+  isRedacted: of.isRedacted,
+  notebook: of.notebook,
+  audit: of.audit(fromMs, toMs),
+  readings: of.readings(fromMs, toMs),
+  missing: of.missing ?? [],
 })
 
 export const sourceOn = (db: Database, spec: SourceSpec): BundleSource => ({
-  ...{ db, cluster: spec.cluster, source: spec.source, isRedacted: spec.isRedacted, notebook: spec.notebook },
-  ...{ missing: spec.missing, audit: () => spec.audit, readings: () => spec.readings },
+  db,
+  cluster: spec.cluster,
+  source: spec.source,
+  isRedacted: spec.isRedacted,
+  notebook: spec.notebook,
+  missing: spec.missing,
+  audit: () => spec.audit,
+  readings: () => spec.readings,
 })
 
-/** Opens what a spec names with a connection of its own. Failures: those of the file. */
+/** Opens the source of a spec with a connection of its own. Failures: those of the file. */
 export function openSpec(spec: SourceSpec): Result<BundleSource> {
   const { file } = spec
   const opened = 'shared' in file ? openShared(file.shared) : openChecked(file.checked)

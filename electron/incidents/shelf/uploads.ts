@@ -1,15 +1,15 @@
-/** Bundles that come in parts: each in a file of its own until it is whole, verified, and has its name. */
+/** Bundles uploaded in parts: each in a separate file until it is complete, verified, and has its name. */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
-import type { BundleShelf } from './bundle-shelf.ts'
+import type { BundleFolder } from './bundle-folder.ts'
 import { dropFolder, privateFolder } from './private-folder.ts'
 import { takeBundleName } from '../zip/take-name.ts'
 import type { VerifyBundle } from '../bundle/verify.ts'
 
 export const UPLOAD_MOST = 2 ** 31
 const UPLOADS = 4
-/** Nothing came for so long: it is given up. */
+/** Time without a part after which an upload is abandoned. */
 const STALE_MS = 600_000
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
@@ -31,38 +31,38 @@ interface Upload {
 }
 
 const refused = (code: string, why: string, next: string): Failure => ({
-  ...{ code, what: 'The bundle was not taken', why, unaffected: 'Bundles that are there were not changed.', next },
+  code,
+  what: 'The bundle was not uploaded',
+  why,
+  unaffected: 'Existing bundles are not changed.',
+  next,
 })
 
 export class Uploads {
-  readonly #shelf: BundleShelf
+  readonly #shelf: BundleFolder
   readonly #verify: VerifyBundle
   readonly #open = new Map<string, Upload>()
-  /** Whole and being verified: nothing is added to them any more. */
+  /** Complete uploads being verified, which accept no more parts. */
   readonly #whole = new Set<Upload>()
 
-  constructor(shelf: BundleShelf, verify: VerifyBundle) {
+  constructor(shelf: BundleFolder, verify: VerifyBundle) {
     this.#shelf = shelf
     this.#verify = verify
   }
 
   /**
-   * Takes one part.
+   * Accepts one part.
    *
-   * Failures: BUNDLE_NAME, BUNDLE_EXISTS, UPLOAD_BUSY: four others are coming, UPLOAD_ORDER: it is not the part that follows,
-   * UPLOAD_LARGE, UPLOAD_FAILED (a full disk), BUNDLE_CHANGED: it is not as it was written, and those of its verification. Whatever
-   * fails, the upload is over.
+   * Failures: BUNDLE_NAME, BUNDLE_EXISTS, UPLOAD_BUSY: four other uploads are active, UPLOAD_ORDER: it is not the next
+   * part, UPLOAD_LARGE, UPLOAD_FAILED (a full disk), BUNDLE_CHANGED: it is not as it was written, and those of its
+   * verification. Any failure ends the upload.
    */
   async put(part: UploadPart, nowMs: number): Promise<Result<undefined>> {
     this.#dropStale(nowMs)
     const begun = part.at === 0 ? this.#begin(part, nowMs) : ok(this.#open.get(part.upload))
     if (!begun.ok) return begun
     const of = begun.value
-    const order = refused(
-      'UPLOAD_ORDER',
-      'it is not the part that follows',
-      'Send the bundle once more from its beginning.',
-    )
+    const order = refused('UPLOAD_ORDER', 'it is not the next part', 'Upload the bundle again from the beginning.')
     if (!of || of.name !== part.name || of.size !== part.at || !BASE64.test(part.base64)) {
       this.#drop(part.upload)
       return fail(order)
@@ -101,7 +101,7 @@ export class Uploads {
     if (!path.ok) return path
     this.#drop(part.upload)
     if (this.#open.size + this.#whole.size >= UPLOADS) {
-      return fail(refused('UPLOAD_BUSY', `${UPLOADS} others are coming`, 'Wait for the end of one of them.'))
+      return fail(refused('UPLOAD_BUSY', `${UPLOADS} other uploads are active`, 'Wait until one of them ends.'))
     }
     try {
       this.#shelf.make()
@@ -121,14 +121,14 @@ export class Uploads {
     const path = this.#shelf.pathOf(of.name)
     if (!path.ok) return path
     const verdict = await this.#verify(of.file)
-    if (!verdict.ok) return fail({ ...verdict.error, what: 'The bundle was not taken' })
+    if (!verdict.ok) return fail({ ...verdict.error, what: 'The bundle was not uploaded' })
     const changed = verdict.value.changed[0]
     if (changed) {
-      const why = `it is not as it was written: ${changed.member}: ${changed.why}`
-      return fail(refused('BUNDLE_CHANGED', why, 'Get it once more from where it was written.'))
+      const why = `it was changed: ${changed.member}: ${changed.why}`
+      return fail(refused('BUNDLE_CHANGED', why, 'Copy it again from its origin.'))
     }
     const named = takeBundleName(of.file, path.value)
-    return named.ok ? ok(undefined) : fail({ ...named.error, what: 'The bundle was not taken' })
+    return named.ok ? ok(undefined) : fail({ ...named.error, what: 'The bundle was not uploaded' })
   }
 
   #dropStale(nowMs: number): void {

@@ -1,7 +1,7 @@
 /**
- * Reads a zip that may come from anywhere. Only the layout that `zip-out` writes is read: members one after another from the first byte,
- * the directory behind them, the comment last. Everything that a hostile archive needs (other paths, links, room between members, two
- * answers to one question) has no place in it, and is refused before a byte is inflated.
+ * Reads an untrusted zip. Only the layout that `zip-out` writes is accepted: members one after another from the first
+ * byte, then the directory, then the comment. Everything that a hostile archive needs (other paths, links, gaps between
+ * members, contradictory headers) is refused before a byte is inflated.
  */
 import { constants, closeSync, createWriteStream, fstatSync, openSync, readSync } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -12,7 +12,7 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { isMemberName, LIMITS, MANIFEST } from '#core/snapshot/manifest.ts'
 import { MEMBER_MODE, SEAL, SEAL_BYTES } from './zip-out.ts'
 
-/** Signature, counts and places of the directory, length of the comment. */
+/** Signature, counts and offsets of the directory, length of the comment. */
 const END_BYTES = 22
 const END_MARK = 0x06054b50
 const ZIP64_MARK = 0x07064b50
@@ -20,7 +20,7 @@ const ZIP64_BYTES = 20
 const DESCRIPTOR_MARK = 0x08074b50
 const DESCRIPTOR_BYTES = 16
 const HEAD_BYTES = 30
-/** Sizes behind the data; names in UTF-8. */
+/** Sizes after the data; names in UTF-8. */
 const FLAGS = 0x808
 const SIZES_BEHIND = 0x8
 const RATIO_FROM = 2 ** 20
@@ -31,7 +31,7 @@ export interface ZipEntry {
   readonly packed: number
 }
 
-/** Bytes of a member that are not those that were written; its message is for people. */
+/** Thrown for a member whose bytes differ from those written; its message is shown to the operator. */
 export class MemberDamaged extends Error {
   override readonly name = 'MemberDamaged'
 }
@@ -39,15 +39,15 @@ export class MemberDamaged extends Error {
 export interface OpenedZip {
   readonly size: number
   readonly entries: ReadonlyMap<string, ZipEntry>
-  /** SHA-256 of all bytes before the comment, as the comment says it. */
+  /** SHA-256 of all bytes before the comment, as stored in the comment. */
   readonly seal: string
-  /** Pieces of a member. @throws MemberDamaged. */
+  /** Chunks of a member. @throws MemberDamaged. */
   stream(name: string): AsyncGenerator<Buffer, void, void>
-  /** A member that is held in memory. Failures: BUNDLE_DAMAGED. */
+  /** Reads a member into memory. Failures: BUNDLE_DAMAGED. */
   read(name: string, most: number): Promise<Result<Buffer>>
   /** Writes a member to a new file. Failures: BUNDLE_DAMAGED, BUNDLE_FAILED. */
   extract(name: string, to: string): Promise<Result<undefined>>
-  /** Bytes of the file as they lie. */
+  /** Raw bytes of the file. */
   raw(): AsyncGenerator<Buffer, void, void>
   close(): void
 }
@@ -59,11 +59,11 @@ const refused = (why: string): Failure => ({
   what: 'This file is not opened as a bundle',
   why,
   unaffected: SAFE,
-  next: 'Ask for the bundle as Sluice wrote it; one that was packed anew is none.',
+  next: 'Ask for the original bundle; a repacked one is not accepted.',
 })
 const foreign = (why: string): Failure => ({
   code: 'BUNDLE_FOREIGN',
-  what: 'This file is no bundle',
+  what: 'This file is not a bundle',
   why,
   unaffected: SAFE,
   next: 'Name a bundle that Sluice wrote (.zip).',
@@ -73,10 +73,10 @@ export const damaged = (member: string, why: string): Failure => ({
   what: `${member} of the bundle cannot be read`,
   why,
   unaffected: SAFE,
-  next: 'Get the bundle once more from where it was written.',
+  next: 'Copy the bundle again from its origin.',
 })
 
-/** A name of others, for a message. */
+/** Untrusted name, for a message. */
 const shown = (name: string): string => JSON.stringify(name.slice(0, 120))
 
 const read = (fd: number, at: number, n: number): Buffer => {
@@ -90,59 +90,63 @@ interface Directory {
   readonly seal: string
 }
 
-/** The end of the archive, where it must be to the byte. */
+/** End record of the archive, whose position must be exact. */
 function directoryOf(fd: number, size: number): Result<Directory> {
   if (size === 0) return fail(foreign('it is empty'))
   const isZip = read(fd, 0, 4).toString('latin1') === 'PK\x03\x04'
   const endAt = size - END_BYTES - SEAL_BYTES
   const end = endAt < 0 ? Buffer.alloc(0) : read(fd, endAt, END_BYTES + SEAL_BYTES)
   if (end.length < END_BYTES + SEAL_BYTES || end.readUInt32LE(0) !== END_MARK) {
-    const why = 'its end is not that of a bundle: it was cut, written on, or packed by another program'
+    const why = 'its end is not valid: it was truncated, appended to, or packed by another program'
     return fail(isZip ? refused(why) : foreign('it is not a zip'))
   }
   const comment = end.toString('latin1', END_BYTES)
-  const [entries, bytes, at] = [end.readUInt16LE(10), end.readUInt32LE(12), end.readUInt32LE(16)]
+  const entries = end.readUInt16LE(10)
+  const bytes = end.readUInt32LE(12)
+  const at = end.readUInt32LE(16)
   const isPlain = end.readUInt16LE(4) === 0 && end.readUInt16LE(6) === 0 && end.readUInt16LE(8) === entries
   if (!isPlain || end.readUInt16LE(20) !== SEAL_BYTES || !/^[0-9a-f]{64}$/.test(comment.slice(SEAL.length))) {
-    return fail(refused('its end is not that of a bundle'))
+    return fail(refused('its end is not valid'))
   }
-  if (!comment.startsWith(SEAL)) return fail(refused('its end is not that of a bundle'))
+  if (!comment.startsWith(SEAL)) return fail(refused('its end is not valid'))
   if (endAt >= ZIP64_BYTES && read(fd, endAt - ZIP64_BYTES, 4).readUInt32LE(0) === ZIP64_MARK) {
     return fail(refused('it is a zip64 archive, larger than a bundle may be'))
   }
-  if (entries > LIMITS.members + 1) return fail(refused(`it has ${entries} members; ${LIMITS.members} is the most`))
-  if (at + bytes !== endAt) return fail(refused('its directory is not where it says'))
+  if (entries > LIMITS.members + 1) return fail(refused(`it has ${entries} members; the limit is ${LIMITS.members}`))
+  if (at + bytes !== endAt) return fail(refused('the offset of its directory is wrong'))
   return ok({ at, entries, seal: comment.slice(SEAL.length) })
 }
 
-/** What is wrong with a member as the directory has it. */
+/** Fault of a member in the directory; undefined if valid. */
 function entryFault(e: yauzl.Entry, name: string): string | undefined {
-  if (!isMemberName(name)) return `${shown(name)} is no name that a member of a bundle has`
-  if ((e.generalPurposeBitFlag & ~FLAGS) !== 0) return `${shown(name)} is encrypted, or packed in another way`
-  if (e.compressionMethod !== 0 && e.compressionMethod !== 8) return `${shown(name)} is packed in another way`
+  if (!isMemberName(name)) return `${shown(name)} is not a member name of a bundle`
+  if ((e.generalPurposeBitFlag & ~FLAGS) !== 0) return `${shown(name)} is encrypted, or uses another compression`
+  if (e.compressionMethod !== 0 && e.compressionMethod !== 8) return `${shown(name)} uses another compression`
   if (
     e.externalFileAttributes !== (MEMBER_MODE << 16) >>> 0 ||
     e.versionMadeBy >>> 8 !== 3 ||
     e.internalFileAttributes !== 0
   )
-    return `${shown(name)} is no plain file`
-  if (e.extraFieldLength !== 0 || e.fileCommentLength !== 0) return `${shown(name)} has fields that no member has`
+    return `${shown(name)} is not a regular file`
+  if (e.extraFieldLength !== 0 || e.fileCommentLength !== 0) return `${shown(name)} has unexpected fields`
   const most = name === MANIFEST ? LIMITS.manifestBytes : LIMITS.memberBytes
-  if (e.uncompressedSize > most)
-    return `${shown(name)} says that it is ${e.uncompressedSize} bytes; ${most} is the most`
+  if (e.uncompressedSize > most) return `${shown(name)} declares ${e.uncompressedSize} bytes; the limit is ${most}`
   if (e.uncompressedSize > RATIO_FROM && e.uncompressedSize / Math.max(1, e.compressedSize) > LIMITS.ratio)
-    return `${shown(name)} is packed tighter than samples are`
-  if (e.compressionMethod === 0 && e.uncompressedSize !== e.compressedSize) return `${shown(name)} has two sizes`
+    return `${shown(name)} has an implausible compression ratio`
+  if (e.compressionMethod === 0 && e.uncompressedSize !== e.compressedSize)
+    return `${shown(name)} has contradictory sizes`
   return undefined
 }
 
-/** What the head before the data, or the sizes behind it, say otherwise than the directory; else where the data is. */
+/**
+ * Contradiction of the local header, or of the sizes after the data, with the directory; else the offset of the data.
+ */
 function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<{ data: number; end: number }, string> {
   const at = e.relativeOffsetOfLocalHeader
   const head = read(fd, at, HEAD_BYTES + name.length)
   const says = (why: string): Result<never, string> => fail(`${shown(name)}: ${why}`)
   if (head.length < HEAD_BYTES + name.length || head.readUInt32LE(0) !== 0x04034b50)
-    return says('there is no head where its directory has it')
+    return says('its header is not where its directory has it')
   const isBehind = (e.generalPurposeBitFlag & SIZES_BEHIND) !== 0
   const [crc, packed, bytes] = isBehind ? [0, 0, 0] : [e.crc32, e.compressedSize, e.uncompressedSize]
   const isSame =
@@ -157,7 +161,7 @@ function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<
     head.readUInt16LE(26) === name.length &&
     head.readUInt16LE(28) === 0 &&
     head.toString('latin1', HEAD_BYTES) === name
-  if (!isSame) return says('its head and the directory say two things')
+  if (!isSame) return says('its header contradicts the directory')
   const data = at + HEAD_BYTES + name.length
   const end = data + e.compressedSize
   if (end > size) return says('it does not end within the file')
@@ -169,9 +173,7 @@ function headOf(fd: number, e: yauzl.Entry, name: string, size: number): Result<
     behind.readUInt32LE(4) === e.crc32 &&
     behind.readUInt32LE(8) === e.compressedSize &&
     behind.readUInt32LE(12) === e.uncompressedSize
-  return agrees
-    ? ok({ data, end: end + DESCRIPTOR_BYTES })
-    : says('the sizes behind it and the directory say two things')
+  return agrees ? ok({ data, end: end + DESCRIPTOR_BYTES }) : says('the sizes after its data contradict the directory')
 }
 
 interface Found {
@@ -200,7 +202,7 @@ async function find(fd: number, size: number, directory: Directory): Promise<Res
   const zip = await opened(fd)
   const entries = new Map<string, yauzl.Entry>()
   let total = 0
-  // Members lie one behind another: between them is no room for anything else, and no byte belongs to two.
+  // Members are contiguous: there are no gaps, and no byte belongs to two.
   let at = 0
   for (let e = await next(zip); e; e = await next(zip)) {
     const name = e.fileNameRaw.toString('latin1')
@@ -208,18 +210,17 @@ async function find(fd: number, size: number, directory: Directory): Promise<Res
     if (fault !== undefined) return fail(refused(fault))
     if (entries.has(name)) return fail(refused(`${shown(name)} is in it twice`))
     total += e.uncompressedSize
-    if (total > LIMITS.totalBytes)
-      return fail(refused(`its members say that they are more than ${LIMITS.totalBytes} bytes`))
+    if (total > LIMITS.totalBytes) return fail(refused(`its members declare more than ${LIMITS.totalBytes} bytes`))
     if (e.relativeOffsetOfLocalHeader !== at)
-      return fail(refused(`${shown(name)} does not begin where the one before it ends`))
+      return fail(refused(`${shown(name)} does not begin where the previous member ends`))
     const head = headOf(fd, e, name, size)
     if (!head.ok) return fail(refused(head.error))
     at = head.value.end
     entries.set(name, e)
   }
-  if (at !== directory.at) return fail(refused('there is something between its members and its directory'))
+  if (at !== directory.at) return fail(refused('there is data between its members and its directory'))
   if (Number(zip.readEntryCursor) !== size - END_BYTES - SEAL_BYTES)
-    return fail(refused('its directory does not end where it says'))
+    return fail(refused('the size of its directory is wrong'))
   if (!entries.has(MANIFEST)) return fail(foreign('it has no manifest'))
   return ok({ zip, entries })
 }
@@ -248,11 +249,12 @@ class Reading implements OpenedZip {
     const stream = await new Promise<Readable>((resolve, reject) => {
       this.#found.zip.openReadStream(e, (fault, s) => (fault ? reject(fault) : resolve(s)))
     })
-    let [crc, bytes] = [0, 0]
+    let crc = 0
+    let bytes = 0
     try {
       for await (const piece of stream as AsyncIterable<Buffer>) {
         bytes += piece.length
-        if (bytes > e.uncompressedSize) throw new MemberDamaged('it is longer than it says')
+        if (bytes > e.uncompressedSize) throw new MemberDamaged('it is longer than declared')
         crc = crc32(piece, crc)
         yield piece
       }
@@ -262,14 +264,14 @@ class Reading implements OpenedZip {
     } finally {
       stream.destroy()
     }
-    if (bytes !== e.uncompressedSize) throw new MemberDamaged('it is shorter than it says')
-    if (crc !== e.crc32) throw new MemberDamaged('its bytes are not those that were written')
+    if (bytes !== e.uncompressedSize) throw new MemberDamaged('it is shorter than declared')
+    if (crc !== e.crc32) throw new MemberDamaged('its checksum does not match')
   }
 
   async read(name: string, most: number): Promise<Result<Buffer>> {
     const entry = this.entries.get(name)
-    if (!entry) return fail(damaged(name, 'it is not there'))
-    if (entry.bytes > most) return fail(damaged(name, `it is ${entry.bytes} bytes; ${most} is the most`))
+    if (!entry) return fail(damaged(name, 'it is missing'))
+    if (entry.bytes > most) return fail(damaged(name, `it has ${entry.bytes} bytes; the limit is ${most}`))
     const pieces: Buffer[] = []
     try {
       for await (const piece of this.stream(name)) pieces.push(piece)
@@ -310,21 +312,21 @@ class Reading implements OpenedZip {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    // The file is closed with the last stream of it.
+    // The file is closed with its last stream.
     this.#found.zip.close()
   }
 }
 
 /**
- * Opens a bundle's archive and looks at its layout; nothing is inflated yet.
+ * Opens a bundle's archive and checks its layout; nothing is inflated yet.
  *
- * Failures: BUNDLE_GONE; BUNDLE_UNREADABLE: no file, or no right to it; BUNDLE_FOREIGN: no zip, or no bundle; BUNDLE_REFUSED: its layout
- * is not that of a bundle, and why.
+ * Failures: BUNDLE_GONE; BUNDLE_UNREADABLE: not a file, or no permission; BUNDLE_FOREIGN: not a zip, or not a bundle;
+ * BUNDLE_REFUSED: its layout is not that of a bundle, with the reason.
  */
 export async function openZip(file: string): Promise<Result<OpenedZip>> {
   let fd: number
   try {
-    // A pipe would be waited for.
+    // Does not block on a pipe.
     fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   } catch (e) {
     const isGone = e instanceof Error && 'code' in e && e.code === 'ENOENT'
@@ -343,7 +345,7 @@ export async function openZip(file: string): Promise<Result<OpenedZip>> {
       result = fail({
         code: 'BUNDLE_UNREADABLE',
         what: 'The bundle cannot be opened',
-        why: 'it is no file',
+        why: 'it is not a file',
         next: 'Name another one.',
       })
       return result

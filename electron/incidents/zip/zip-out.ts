@@ -1,6 +1,7 @@
 /**
- * Writes one zip, byte for byte the same of the same members: fixed times and attributes, no extra fields, members one after another.
- * It is written beside its name and takes that name when it is whole and on the disk. Its comment is the SHA-256 of every byte before.
+ * Writes a zip reproducibly, byte for byte the same for the same members: fixed times and attributes, no extra fields,
+ * members one after another. It is written to a temporary file and renamed once it is complete and on disk. Its comment
+ * is the SHA-256 of every byte before.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync, mkdirSync, rmSync } from 'node:fs'
@@ -11,13 +12,13 @@ import { ZipFile } from 'yazl'
 import { fail, ok, type Result } from '#core/base/result.ts'
 import { taken, takeBundleName } from './take-name.ts'
 
-/** What stands in the comment before the hash. */
+/** Prefix of the hash in the comment. */
 export const SEAL = 'sluice sha256 '
 export const SEAL_BYTES = SEAL.length + 64
 /** Plain file, rw-r--r--. */
 export const MEMBER_MODE = 0o100644
 
-/** The content is asked for once, when its turn comes. */
+/** The content is requested once, when it is written. */
 export interface ZipMember {
   readonly name: string
   /** Deflate, 0 to 9; 6 by default. */
@@ -39,7 +40,7 @@ export interface WrittenZip {
 export interface ZipOptions {
   readonly signal?: AbortSignal | undefined
   readonly member?: ((name: string) => void) | undefined
-  /** Where the bytes go; a new file by default (tests). */
+  /** Sink of the bytes; a new file by default (tests). */
   readonly sink?: ((part: string) => Writable) | undefined
 }
 
@@ -54,7 +55,7 @@ function* pieces(content: ReturnType<ZipMember['content']>): Generator<Buffer> {
   }
 }
 
-/** The bytes of a member, counted and hashed on their way; others have their turn between two pieces. */
+/** Bytes of a member, counted and hashed as they pass; other tasks run between chunks. */
 async function* hashed(member: ZipMember, done: (of: WrittenMember) => void): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   let bytes = 0
@@ -70,7 +71,7 @@ async function* hashed(member: ZipMember, done: (of: WrittenMember) => void): As
   done({ name: member.name, bytes, sha256: hash.digest('hex') })
 }
 
-/** Hashes what passes; the last bytes, the comment, are written when the hash is known. */
+/** Hashes the passing bytes; the comment is written last, when the hash is known. */
 class Seal extends Transform {
   readonly #hash = createHash('sha256')
   readonly #whole = createHash('sha256')
@@ -104,10 +105,10 @@ class Seal extends Transform {
   }
 }
 
-/** Times of members: the first that a zip can name, wherever it is written. */
+/** Time of all members: the earliest in a zip, independent of time zones. */
 const TIME = new Date(1980, 0, 1)
 
-/** @param signal  ends it in the middle: its content is not asked for any more. */
+/** @param signal  aborts in the middle: no more content is requested. */
 function add(zip: ZipFile, member: ZipMember, signal: AbortSignal): Promise<WrittenMember> {
   return new Promise((resolve, reject) => {
     const stream = Readable.from(hashed(member, resolve), { objectMode: false, highWaterMark: PIECE, signal })
@@ -125,16 +126,16 @@ function closed(stream: Writable): Promise<void> {
   })
 }
 
-const SPACE = 'Free space where bundles are kept, or choose a shorter stretch.'
+const SPACE = 'Free space where bundles are kept, or choose a shorter range.'
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
-/** Space helps where the disk is full alone. */
+/** Advice depends on the error: free space helps only if the disk is full. */
 const nextOf = (e: unknown): string =>
-  e instanceof Error && 'code' in e && !FULL.has(e.code) ? 'Name a folder that can be written to.' : SPACE
+  e instanceof Error && 'code' in e && !FULL.has(e.code) ? 'Choose a writable folder.' : SPACE
 
 /**
- * Writes members in their order, and behind them those that are made of what was written before each.
+ * Writes members in order, followed by those generated from what was written before.
  *
- * Failures: BUNDLE_EXISTS; BUNDLE_CANCELLED; BUNDLE_FAILED (a full disk): nothing is left of it then.
+ * Failures: BUNDLE_EXISTS; BUNDLE_CANCELLED; BUNDLE_FAILED (a full disk): no file is left then.
  */
 export async function writeZip(
   file: string,
@@ -181,13 +182,13 @@ export async function writeZip(
       code: 'BUNDLE_FAILED',
       what: 'The bundle was not written',
       why: e instanceof Error ? e.message : String(e),
-      unaffected: 'The history is as it was; nothing half-written was left.',
+      unaffected: 'The history is not changed; no partial file was left.',
       next: nextOf(e),
     })
   } finally {
     signal?.removeEventListener('abort', cancel)
     if (out !== undefined) {
-      // A file that is removed while it is being opened would come into being afterwards.
+      // A file removed while it is being opened would be created afterwards.
       await closed(out)
       rmSync(part, { force: true })
     }

@@ -13,7 +13,8 @@ beforeEach(() => {
 })
 
 const member = (name: string, text: string, level?: number): ZipMember => ({
-  ...{ name, content: () => text },
+  name,
+  content: () => text,
   ...(level === undefined ? {} : { level }),
 })
 const manifest = () => member(MANIFEST, '{}')
@@ -59,6 +60,9 @@ describe('a hostile bundle', () => {
   it('that is a pipe nobody writes to is not waited for', async (ctx) => {
     const pipe = join(folder, 'pipe.zip')
     if (spawnSync('mkfifo', [pipe]).status !== 0) return ctx.skip()
-    expect(await openZip(pipe)).toMatchObject({ ok: false, error: { code: 'BUNDLE_UNREADABLE', why: 'it is no file' } })
+    expect(await openZip(pipe)).toMatchObject({
+      ok: false,
+      error: { code: 'BUNDLE_UNREADABLE', why: 'it is not a file' },
+    })
   })
 })

@@ -1,4 +1,4 @@
-/** The commands of the catalogue that something on screen does now, and the verbs beside them. */
+/** Catalogue commands that are currently handled, and the verbs beside them. */
 import { ChartLine, Command, Keyboard, Table2, Timer } from '@lucide/vue'
 import type { Component } from 'vue'
 import { whyOff, whyWithout } from '../../stores/availability.ts'
@@ -19,7 +19,7 @@ const icons: Readonly<Record<string, Component>> = {
 const iconOf = ({ id, scope }: CommandEntry): Component =>
   icons[id.split('.')[1] ?? ''] ?? icons[scope] ?? icons[id.split('.')[0] ?? ''] ?? Command
 
-/** Words of a group or a view by which a command is found, too. */
+/** Keywords of a group or a view by which a command is found, too. */
 const wordsOf = ({ scope, group, id }: CommandEntry): string =>
   [scope === 'everywhere' ? '' : scope, group ?? '', id.split('.')[0] === 'frame' ? '' : id.split('.')[0]].join(' ')
 
@@ -37,7 +37,11 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
       entries.map((c) => {
         const [key] = keymap.keysOf(c.id)
         return {
-          ...{ id: c.id, group: 'Commands', title: c.title, words: wordsOf(c), icon: iconOf(c) },
+          id: c.id,
+          group: 'Commands',
+          title: c.title,
+          words: wordsOf(c),
+          icon: iconOf(c),
           ...(key === undefined ? {} : { key }),
           ...offBy(whyOff(c.id)),
           run: () => void runCommand(c.id),
@@ -50,7 +54,7 @@ export function useCatalogueItems(): (verbs: readonly Verb[]) => Item[] {
         const off = offBy(verb.of === undefined ? whyWithout(verb.needs) : whyOff(verb.of))
         return key === undefined ? { ...verb, ...off } : { ...verb, ...off, key }
       })
-    // Those of the view on screen first, then what leads elsewhere.
+    // Commands of the current view first, then navigation.
     return [...items(own), ...items(rest), ...beside]
   }
 }

@@ -1,36 +1,36 @@
-/** What the palette offers, whatever it is. */
+/** Item of the palette. */
 import type { Component } from 'vue'
 import type { CommandId } from '../../commands/catalogue.ts'
 import type { Need } from '../../commands/command.ts'
 
 export interface Item {
-  /** Stays: what was chosen lately is kept by it. */
+  /** Stable: recently chosen items are stored by it. */
   readonly id: string
   readonly group: string
-  /** Text of the system as it is to be shown: it cannot turn the line. */
+  /** Text of the system, made safe for display (no bidi controls). */
   readonly title: string
-  /** More words by which it is found. */
+  /** Keywords by which it is found, too. */
   readonly words?: string
-  /** Said at the end of the row. */
+  /** Shown at the end of the row. */
   readonly hint?: string
-  /** Key of the command that it is. */
+  /** Key of its command. */
   readonly key?: string
   readonly icon?: Component
-  /** Ink of a job's swatch. */
+  /** Series color of a job's swatch. */
   readonly colour?: number
-  /** Why it cannot be chosen now: it is shown with that. */
+  /** Reason why it is unavailable; shown in the row. */
   readonly why?: string
-  /** Text that choosing it puts into the field, where the palette stays. */
+  /** Text that choosing it puts into the field; the palette stays open. */
   readonly fill?: string
   readonly run: () => void
 }
-/** A command of the palette that only sometimes is one of the catalogue: there it is listed by its own title. */
+/** Command of the palette that may also be in the catalogue; the catalogue's entry is then listed under this title. */
 export interface Verb extends Item {
   readonly of?: CommandId
-  /** What it cannot be done without; where it is of the catalogue, that says so. */
+  /** Requirement; if it is in the catalogue, its entry declares this. */
   readonly needs?: Need
 }
-/** One that was found, with what of its title matched. */
+/** Search result, with the matched parts of its title. */
 export interface Ranked {
   readonly item: Item
   readonly parts: readonly { readonly text: string; readonly isHit: boolean }[]

@@ -7,17 +7,17 @@ import type { Found } from '#core/api/search.ts'
 import type { Host } from '../../stores/client.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 import { useSandboxStore } from '../../stores/sandbox.ts'
-import { foundItems } from './found-items.ts'
 import { ranked } from './fuzzy.ts'
 import type { Item } from './item.ts'
-import { nameBehindVerb } from './job-verbs.ts'
-import { lately, noteChosen } from './lately.ts'
-import { usePageItems } from './page-items.ts'
 import { usePlaces } from './places.ts'
 import { useSearch } from './use-search.ts'
+import { lately, noteChosen, jobNameAfterVerb, usePageItems, foundItems } from './use-palette.ts'
 
 const item = (title: string, words?: string): Item => ({
-  ...{ id: title, group: 'Commands', title, run: () => undefined },
+  id: title,
+  group: 'Commands',
+  title,
+  run: () => undefined,
   ...(words === undefined ? {} : { words }),
 })
 const titles = (items: Item[], query: string, used: string[] = []): string[] =>
@@ -31,7 +31,7 @@ describe('which command is meant', () => {
   const all = ['Go to Jobs', 'Pause on this sample', 'Compare: pin A', 'Undo list of rules', 'New rule'].map((t) =>
     item(t),
   )
-  it('is found by words in any order, by beginnings, and with one slip', () => {
+  it('is found by words in any order, by prefixes, and with one typo', () => {
     expect(titles(all, 'jobs go')).toEqual(['Go to Jobs'])
     expect(titles(all, 'puase')).toEqual(['Pause on this sample'])
     expect(titles(all, 'comprae')).toEqual(['Compare: pin A'])
@@ -40,7 +40,7 @@ describe('which command is meant', () => {
     expect(titles(all, '')).toEqual(all.map((i) => i.title))
   })
 
-  it('is the one used lately, of two that match as well, and says what matched', () => {
+  it('is the recently used one of two equal matches, with the match marked', () => {
     const two = [item('Theme: dark'), item('Theme: light')]
     expect(titles(two, 'theme', ['Theme: light'])[0]).toBe('Theme: light')
     const [hit] = ranked([item('Propose a limit')], 'limit')
@@ -48,7 +48,7 @@ describe('which command is meant', () => {
       { text: 'Propose a ', isHit: false },
       { text: 'limit', isHit: true },
     ])
-    // What matched beside the title is not marked in it.
+    // Matches outside the title are not marked in it.
     expect(ranked([item('Closer', 'history')], 'history')[0]?.parts).toEqual([{ text: 'Closer', isHit: false }])
   })
 
@@ -59,7 +59,7 @@ describe('which command is meant', () => {
   })
 })
 
-it('what was chosen is kept newest first, once each, and not for ever', () => {
+it('stores chosen items newest first, without duplicates, up to a limit', () => {
   for (let i = 0; i < 40; i++) noteChosen(`c${i}`)
   noteChosen('c35')
   expect(lately().slice(0, 3)).toEqual(['c35', 'c39', 'c38'])
@@ -68,7 +68,7 @@ it('what was chosen is kept newest first, once each, and not for ever', () => {
   expect(lately()).toEqual([])
 })
 
-it('a verb before a name asks for jobs by that name', () => {
+it('searches jobs by the name after a verb', () => {
   const read = [
     'propose 4690',
     'throttle 46',
@@ -78,10 +78,10 @@ it('a verb before a name asks for jobs by that name', () => {
     'prop',
     'pause it',
   ]
-  expect(read.map(nameBehindVerb)).toEqual(['4690', '46', 'x', '4690.python', '', null, null])
+  expect(read.map(jobNameAfterVerb)).toEqual(['4690', '46', 'x', '4690.python', '', null, null])
 })
 
-it('names of the system cannot turn the line, and an ended job says so', () => {
+it('escapes bidi controls in names, and marks ended jobs', () => {
   const job: Found = {
     kind: 'job',
     id: 'a\u202Eb',
@@ -110,7 +110,7 @@ describe('asking the host', () => {
   }
   const job = (id: string): Found => ({ kind: 'target', name: id, node: '' })
 
-  it('waits for a pause, gives up the call before, and leaves an answer that is out of turn', async () => {
+  it('waits for a pause, cancels the previous call, and drops a late response', async () => {
     const { answer, end } = begin()
     const answers = new Map<string, (of: object) => void>()
     find.mockImplementation((input: { text: string }) => new Promise((ok) => answers.set(input.text, ok)))
@@ -144,7 +144,7 @@ describe('asking the host', () => {
   })
 })
 
-/** What a part of the window has at hand, with a router around it. */
+/** Runs a composable inside a component with a router. */
 async function within<T>(use: () => T): Promise<T> {
   const none = { render: () => null }
   const routes = ['sandbox', 'settings', 'help'].map((name) => ({ path: `/${name}`, name, component: none }))
@@ -161,7 +161,7 @@ async function within<T>(use: () => T): Promise<T> {
   return got!
 }
 
-it('pages of help are found by what they are called and by their headings; settings of the desktop only there', async () => {
+it('finds help pages by name and heading, and desktop settings only on the desktop', async () => {
   const { items, load } = await within(usePageItems)
   await load()
   const found = (text: string): string[] => ranked(items.value, text).map(({ item: { id } }) => id)
@@ -170,7 +170,7 @@ it('pages of help are found by what they are called and by their headings; setti
   expect(found('kept passphrases')).not.toContain('setting secrets')
 })
 
-it('a scenario is opened by its name, and not over what is typed in another', async () => {
+it('opens a scenario by name, but asks about unsaved changes', async () => {
   const { goTo } = await within(usePlaces)
   const sandbox = useSandboxStore()
   const storm = { id: 'checkpoint-storm', title: 'Checkpoint storm', about: '', own: false }

@@ -1,4 +1,4 @@
-/** Where each thing that has a name is shown, with it selected. */
+/** Navigation to the view of a named thing, with it selected. */
 import { useRouter } from 'vue-router'
 import type { Found } from '#core/api/search.ts'
 import type { GoTo } from '../../commands/go-to.ts'
@@ -15,18 +15,21 @@ import { settingsShape, type SettingName } from '../../stores/settings-schema.ts
 import { useSettingsStore } from '../../stores/settings.ts'
 import { useTokensStore } from '../../stores/tokens.ts'
 
-/** A value of the filter of jobs; one with a blank is looked for up to it. */
+/** Value for the jobs filter, cut at the first blank. */
 const term = (text: string): string => text.split(/\s/)[0] ?? ''
 
 export function usePlaces() {
-  const [router, selection, jobs, rules] = [useRouter(), useSelectionStore(), useJobsTableStore(), useRulesViewStore()]
-  const [incidents, connections, sandbox] = [useIncidentsStore(), useConnectionsStore(), useSandboxStore()]
-  const [locks, settings, metadata, tokens] = [
-    useLocksStore(),
-    useSettingsStore(),
-    useMetadataStore(),
-    useTokensStore(),
-  ]
+  const router = useRouter()
+  const selection = useSelectionStore()
+  const jobs = useJobsTableStore()
+  const rules = useRulesViewStore()
+  const incidents = useIncidentsStore()
+  const connections = useConnectionsStore()
+  const sandbox = useSandboxStore()
+  const locks = useLocksStore()
+  const settings = useSettingsStore()
+  const metadata = useMetadataStore()
+  const tokens = useTokensStore()
   /** The filter of settings is part of the address. */
   const filters: Partial<Record<VisitedView, { filter: string }>> = {
     jobs,
@@ -72,7 +75,7 @@ export function usePlaces() {
     rules.sought = name
     void to('rules')
   }
-  /** By its id or the beginning of its title; the list of all where there is none of the name. */
+  /** Opens a scenario by id or by the beginning of its title; the list of all if none matches. */
   async function scenario(name: string): Promise<void> {
     await to('sandbox')
     await sandbox.loadGallery()
@@ -81,7 +84,7 @@ export function usePlaces() {
     const entry = all.find(({ id }) => id === name) ?? all.find(({ title }) => title.toLowerCase().startsWith(low))
     if (entry) sandbox.guarded(() => void sandbox.open(entry))
   }
-  /** Where a thing that was found is shown. */
+  /** Opens the view of a search result. */
   function show(found: Found): void {
     if (found.kind === 'job') job(found.id)
     else if (found.kind === 'rule') rule(found.name, found)
@@ -92,7 +95,7 @@ export function usePlaces() {
     else if (found.kind === 'cluster') cluster(found.name)
     else {
       const { id, title, own } = found
-      // What is typed there is not lost for it.
+      // Unsaved edits there are not lost.
       void to('sandbox').then(() => sandbox.guarded(() => void sandbox.open({ id, title, own, about: '' })))
     }
   }
@@ -101,7 +104,7 @@ export function usePlaces() {
     const read = [value, Number(value)].map((v) => shape.safeParse(v)).find((r) => r.success)
     if (read) settings.set({ [name]: read.data })
   }
-  /** What a line of text goes to. */
+  /** Opens the destination of a go-to line. */
   function goTo(where: GoTo): void {
     if (where.kind === 'set') set(where.name, where.value)
     else if (where.kind === 'help') void router.push({ name: 'help', params: where.page ? { page: where.page } : {} })

@@ -1,26 +1,203 @@
-/** The palette's list for a text: commands of now, what the host finds, settings and help; or, behind a colon, where to go. */
-import { computed, ref, shallowRef, watch } from 'vue'
-import type { Found } from '#core/api/search.ts'
-import { askedThing, completeGoTo, readGoTo } from '../../commands/go-to.ts'
+/**
+ * List of the palette for a text: current commands, search results of the host, settings and help; after a colon, go-to
+ * lines.
+ */
+import { computed, ref, shallowRef, watch, type Component } from 'vue'
+import * as z from 'zod'
+import {
+  Gauge,
+  BookOpenText,
+  Settings,
+  Activity,
+  Building2,
+  CircleUser,
+  FlaskConical,
+  HardDrive,
+  ListOrdered,
+  NotebookPen,
+  Plug,
+  Server,
+} from '@lucide/vue'
+import { useRouter } from 'vue-router'
+import type { Found, FoundKind } from '#core/api/search.ts'
+import { searchedThing, completeGoTo, readGoTo } from '../../commands/go-to.ts'
 import { settingsObject } from '../../stores/settings-schema.ts'
 import { onScreenJobs } from '../../composables/on-screen-jobs.ts'
 import { plainText } from '../../format/plain-text.ts'
-import { formatNumber } from '../../format/units.ts'
+import { formatNumber, plural } from '../../format/units.ts'
+import { useProposeStore } from '../../stores/propose.ts'
+import type { Block } from '../../help/markdown/blocks.ts'
+import { useShellStore } from '../../stores/shell.ts'
 import { useCatalogueItems } from './catalogue-items.ts'
-import { foundItems, groupTitles } from './found-items.ts'
 import { ranked } from './fuzzy.ts'
 import type { Item, Ranked } from './item.ts'
-import { nameBehindVerb, runningJobs, useJobVerbs } from './job-verbs.ts'
-import { lately, noteChosen } from './lately.ts'
-import { usePageItems } from './page-items.ts'
 import { usePlaces } from './places.ts'
 import { useSearch } from './use-search.ts'
 import { usePaletteVerbs } from './verbs.ts'
 
-/** Rows of a group once there is a text. */
-const [COMMANDS_MOST, PAGES_MOST, LATELY_MOST] = [8, 4, 5]
+// Search results of the host, as groups of the palette.
 
-/** What can be set by a line, and to what. */
+const groupTitles: Readonly<Record<FoundKind, string>> = {
+  job: 'Jobs',
+  rule: 'Rules',
+  target: 'Targets',
+  node: 'Nodes',
+  user: 'Users',
+  account: 'Accounts',
+  incident: 'Incidents',
+  cluster: 'Clusters',
+  scenario: 'Scenarios',
+}
+const icons: Readonly<Record<FoundKind, Component>> = {
+  job: Activity,
+  rule: ListOrdered,
+  target: HardDrive,
+  node: Server,
+  user: CircleUser,
+  account: Building2,
+  incident: NotebookPen,
+  cluster: Plug,
+  scenario: FlaskConical,
+}
+
+function faceOf(of: Found): { name: string; title: string; hint: string } {
+  if (of.kind === 'job') {
+    const whose = [of.user, of.account].filter(Boolean).join(', ')
+    const now = !of.isThere ? 'ended' : of.rpcs === null ? 'not measured' : `${formatNumber(of.rpcs)} RPC/s`
+    return { name: of.id, title: of.id, hint: [whose, now].filter(Boolean).join(' \u00B7 ') }
+  }
+  if (of.kind === 'rule') {
+    const where = [of.conditions, of.queue === 'hp' ? 'hp' : '', of.service === 'ost_io' ? '' : of.service]
+    return {
+      name: `${of.service} ${of.queue} ${of.name} ${of.conditions}`,
+      title: of.name,
+      hint: where.filter(Boolean).join(' \u00B7 '),
+    }
+  }
+  if (of.kind === 'incident') return { name: of.id, title: `${of.id} ${of.title}`, hint: of.status }
+  if (of.kind === 'scenario') return { name: of.id, title: of.title, hint: of.own ? 'saved here' : 'built in' }
+  if (of.kind === 'cluster')
+    return { name: of.name, title: of.name, hint: of.via === '' ? of.env : `${of.env} \u00B7 ${of.via}` }
+  if (of.kind === 'target') return { name: of.name, title: of.name, hint: of.node }
+  if (of.kind === 'node') return { name: of.name, title: of.name, hint: of.role }
+  return { name: of.name, title: of.name, hint: plural(of.jobs, 'job') }
+}
+
+export function foundItems(found: readonly Found[], show: (found: Found) => void): Item[] {
+  return found.map((of) => {
+    const { name, title, hint } = faceOf(of)
+    return {
+      id: `${of.kind} ${name}`.slice(0, 600),
+      group: groupTitles[of.kind],
+      icon: icons[of.kind],
+      title: plainText(title),
+      hint: plainText(hint),
+      ...(of.kind === 'job' && of.isThere ? { colour: of.colour } : {}),
+      run: () => show(of),
+    }
+  })
+}
+
+// Settings and help pages in the palette; loaded when it first opens, because of their size.
+
+/** Characters of a page's text that are searched, besides its name and headings. */
+const WORDS = 300
+const headsOf = (blocks: readonly Block[]): string[] =>
+  blocks.flatMap((block) => (block.kind === 'heading' ? block.text.map(({ text }) => text).join('') : []))
+
+export function usePageItems() {
+  const router = useRouter()
+  const shell = useShellStore()
+  const items = shallowRef<readonly Item[]>([])
+  async function load(): Promise<void> {
+    if (items.value.length > 0) return
+    try {
+      const [{ settingEntries }, { pages }] = await Promise.all([
+        import('../../views/settings/entries.ts'),
+        import('../../views/help/pages.ts'),
+      ])
+      items.value = [
+        ...settingEntries
+          .filter(({ id }) => id !== 'secrets' || shell.about?.secrets.can === true)
+          .map(({ id, title, words }) => ({
+            id: `setting ${id}`,
+            group: 'Settings',
+            title,
+            words: words.slice(0, WORDS),
+            icon: Settings,
+            run: () => void router.push({ name: 'settings', query: { find: id } }),
+          })),
+        ...pages.map(({ id, title, words, blocks }) => ({
+          id: `help ${id}`,
+          group: 'Help',
+          title,
+          icon: BookOpenText,
+          words: [id.replaceAll('-', ' '), ...headsOf(blocks), words.slice(0, WORDS)].join(' '),
+          run: () => void router.push({ name: 'help', params: { page: id } }),
+        })),
+      ]
+    } catch {
+      // On failure there are no entries; loading is retried when the palette opens again.
+    }
+  }
+  return { items, load }
+}
+
+// Verbs of the palette that take a job: `propose 4690` offers a limit for each job that is found.
+
+const verbs = ['propose', 'limit', 'throttle', 'cap'] as const
+const LEAST_CHARS = 3
+const JOBS_MOST = 4
+
+/** Job name in a text that begins with such a verb; null if there is no verb. */
+export function jobNameAfterVerb(text: string): string | null {
+  const [, verb = '', name = ''] = /^\s*(\S+)\s+(?:a\s+limit\s+)?(?:for\s+)?(.*)$/i.exec(text) ?? []
+  const low = verb.toLowerCase()
+  return low.length >= LEAST_CHARS && verbs.some((v) => v.startsWith(low)) ? name.trim() : null
+}
+
+function useJobVerbs(): (jobs: readonly string[]) => Item[] {
+  const propose = useProposeStore()
+  return (jobs) =>
+    jobs.slice(0, JOBS_MOST).map((id) => ({
+      id: `propose ${id}`.slice(0, 600),
+      group: 'Commands',
+      icon: Gauge,
+      title: `Propose a limit for ${plainText(id)}`,
+      run: () => propose.open(id),
+    }))
+}
+const runningJobs = (found: readonly Found[]): string[] =>
+  found.flatMap((f) => (f.kind === 'job' && f.isThere ? [f.id] : []))
+
+// Items recently chosen in the palette, newest first, by id. Kept in the browser's storage.
+
+const KEY = 'sluice.palette'
+const MOST = 12
+const kept = z.array(z.string().min(1).max(600)).max(100)
+
+export function lately(): string[] {
+  try {
+    const read = kept.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '[]'))
+    return read.success ? read.data.slice(0, MOST) : []
+  } catch {
+    return [] // storage may be off or hold something else
+  }
+}
+export function noteChosen(id: string): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify([id, ...lately().filter((other) => other !== id)].slice(0, MOST)))
+  } catch {
+    // storage may be full or off: then nothing is stored
+  }
+}
+
+/** Rows per group once a text is entered. */
+const COMMANDS_MOST = 8
+const PAGES_MOST = 4
+const LATELY_MOST = 5
+
+/** Settings that a go-to line can change, with their values. */
 const settable = new Map(
   Object.entries(settingsObject.shape).flatMap(([name, shape]) => {
     const values = 'options' in shape ? shape.options : 'values' in shape ? [...shape.values] : []
@@ -31,7 +208,7 @@ const settable = new Map(
 export interface Group {
   readonly title: string
   readonly rows: readonly Ranked[]
-  /** How many more there are. */
+  /** Number of further matches. */
   readonly more: number
 }
 
@@ -39,10 +216,13 @@ export function usePalette() {
   const query = ref('')
   const isGoTo = computed(() => query.value.startsWith(':'))
   const line = computed(() => query.value.slice(1))
-  const [verbs, places, pages, jobVerbs] = [usePaletteVerbs(), usePlaces(), usePageItems(), useJobVerbs()]
+  const verbs = usePaletteVerbs()
+  const places = usePlaces()
+  const pages = usePageItems()
+  const jobVerbs = useJobVerbs()
   const catalogueItems = useCatalogueItems()
 
-  /** The list as it was when the palette opened: it does not move while it is read. */
+  /** List at the time the palette opened: it does not change while it is read. */
   const offered = shallowRef<readonly Item[]>([])
   const jobs = shallowRef<readonly Item[]>([])
   const recent = shallowRef<readonly string[]>([])
@@ -51,24 +231,28 @@ export function usePalette() {
     offered.value = catalogueItems(verbs.value)
     recent.value = lately()
     jobs.value = onScreenJobs.value.map(({ id, colour, rpcs }) => ({
-      ...{ id: `job ${id}`.slice(0, 600), group: groupTitles.job, title: plainText(id), colour },
-      ...{ hint: rpcs === null ? 'not measured' : `${formatNumber(rpcs)} RPC/s`, run: () => places.job(id) },
+      id: `job ${id}`.slice(0, 600),
+      group: groupTitles.job,
+      title: plainText(id),
+      colour,
+      hint: rpcs === null ? 'not measured' : `${formatNumber(rpcs)} RPC/s`,
+      run: () => places.job(id),
     }))
     void pages.load()
   }
 
-  /** What the host is asked for. */
+  /** Text to search for at the host. */
   const wanted = computed(() =>
-    isGoTo.value ? (askedThing(line.value)?.name ?? '') : (nameBehindVerb(query.value) ?? query.value),
+    isGoTo.value ? (searchedThing(line.value)?.name ?? '') : (jobNameAfterVerb(query.value) ?? query.value),
   )
   const { answer, isOff } = useSearch(wanted)
-  /** What is shown of it; while the pointer is in the list it is not replaced under it. */
+  /** Results shown; not replaced while the pointer is in the list. */
   const shown = shallowRef(answer.value)
   const isHeld = ref(false)
   watch([answer, isHeld], ([next, held]) => {
     if (!held) shown.value = next
   })
-  // A new text is a new list.
+  // A new text starts a new list.
   watch(query, () => (isHeld.value = false))
   const found = computed((): readonly Found[] => (wanted.value.trim().length < 2 ? [] : shown.value.found))
 
@@ -94,7 +278,7 @@ export function usePalette() {
         group('Jobs', ranked(jobs.value, '')),
       ]
     }
-    const argued = nameBehindVerb(text) === null ? [] : ranked(jobVerbs(runningJobs(found.value)), '')
+    const argued = jobNameAfterVerb(text) === null ? [] : ranked(jobVerbs(runningJobs(found.value)), '')
     const commands = [...argued, ...ranked(offered.value, text, recent.value)]
     return [
       group('Commands', commands.slice(0, COMMANDS_MOST), Math.max(0, commands.length - COMMANDS_MOST)),
@@ -110,7 +294,7 @@ export function usePalette() {
       ),
     ]
   }
-  /** What is wrong with a line, once it can no longer become right. */
+  /** Syntax error of a go-to line, once no further input can fix it. */
   const read = computed(() => (isGoTo.value ? readGoTo(line.value, settable) : null))
   const fault = computed(() => {
     const now = read.value
@@ -122,7 +306,7 @@ export function usePalette() {
     const own: Item[] = to
       ? [{ id: `:${line.value}`, group: 'Go to', title: `:${line.value.trim()}`, run: () => places.goTo(to) }]
       : []
-    const asked = askedThing(line.value)
+    const asked = searchedThing(line.value)
     const named = asked === null ? [] : foundGroups().filter((g) => g.title === groupTitles[asked.thing])
     const more = completeGoTo(line.value, settable)
       .filter((text) => text !== line.value.trim())
@@ -137,7 +321,7 @@ export function usePalette() {
   }
   const groups = computed(() => (isGoTo.value ? goToGroups() : searchGroups()).filter((g) => g.rows.length > 0))
 
-  /** @returns whether the palette has done what it is for */
+  /** @returns true if the palette should close */
   function choose(item: Item): boolean {
     if (item.why !== undefined) return false
     if (item.fill !== undefined) {

@@ -1,12 +1,14 @@
-/** What the host finds for a text: asked once typing pauses, the call before is given up, and answers out of turn are left. */
+/**
+ * Search at the host: sent once typing pauses; a newer query cancels the previous one, and late results are dropped.
+ */
 import { onScopeDispose, shallowRef, watch, type Ref } from 'vue'
 import type { Found } from '#core/api/search.ts'
 import { useConnectionStore } from '../../stores/connection.ts'
 
 const PAUSE_MS = 90
-/** A single character finds nearly everything. */
+/** A single character matches nearly everything. */
 const LEAST_CHARS = 2
-/** Most that the contract takes. */
+/** Limit of the contract. */
 const MOST_CHARS = 200
 const NOTHING = { text: '', found: [] as readonly Found[], more: {} as Readonly<Record<string, number>> }
 

@@ -1,4 +1,4 @@
-/** What the command palette offers beside the commands of the catalogue: verbs that the state of the window makes. */
+/** Palette commands that are not in the catalogue: they depend on the state of the window. */
 import { CONTROLLERS } from '#core/controllers/definitions.ts'
 import {
   CalendarClock,
@@ -33,23 +33,33 @@ import { useTimeStore, windows } from '../../stores/time.ts'
 import { plainText } from '../../format/plain-text.ts'
 import type { Verb } from './item.ts'
 
-/** Newest notebooks that the palette leads to. */
+/** Most incidents listed, newest first. */
 const INCIDENTS_MOST = 20
 
 export function usePaletteVerbs() {
-  const [router, source, time] = [useRouter(), useSourceStore(), useTimeStore()]
+  const router = useRouter()
+  const source = useSourceStore()
+  const time = useTimeStore()
   const settings = useSettingsStore()
-  const [rules, drafts] = [useRulesViewStore(), useRuleDraftStore()]
-  const [metadata, locks] = [useMetadataStore(), useLocksStore()]
+  const rules = useRulesViewStore()
+  const drafts = useRuleDraftStore()
+  const metadata = useMetadataStore()
+  const locks = useLocksStore()
   const incidents = useIncidentsStore()
-  const [sandbox, runs] = [useSandboxStore(), useSandboxRunStore()]
+  const sandbox = useSandboxStore()
+  const runs = useSandboxRunStore()
   const inSandbox = (act: () => void) => () => void router.push({ name: 'sandbox' }).then(act)
-  const [connections, enforcement] = [useConnectionsStore(), useEnforcementStore()]
+  const connections = useConnectionsStore()
+  const enforcement = useEnforcementStore()
   const inRules = (act: () => void) => () => void router.push({ name: 'rules' }).then(act)
 
   const verbs = computed((): Verb[] => {
     const verb = (id: string, title: string, icon: Component, run: () => void, of?: CommandId): Verb => ({
-      ...{ id, group: 'Commands', title, icon, run },
+      id,
+      group: 'Commands',
+      title,
+      icon,
+      run,
       ...(of === undefined ? {} : { of }),
     })
     const needing = (needs: Need, one: Verb): Verb => ({ ...one, needs })
@@ -82,7 +92,7 @@ export function usePaletteVerbs() {
         : []),
       verb(
         'policies-edit',
-        'Edit the policies of metadata QoS',
+        'Edit metadata QoS policies',
         FilePenLine,
         () => void router.push({ name: 'metadata' }).then(() => (metadata.isEditorOpen = true)),
         'metadata.edit',
@@ -91,36 +101,36 @@ export function usePaletteVerbs() {
         ? [
             verb(
               'sandbox-run',
-              'Run the variants of the sandbox',
+              'Run sandbox variants',
               FlaskConical,
               inSandbox(() => void runs.run()),
               'sandbox.run',
             ),
             verb(
               'sandbox-edit',
-              'Edit the scenario of the sandbox',
+              'Edit sandbox scenario',
               FilePenLine,
               inSandbox(() => (sandbox.tab = 'scenario')),
             ),
           ]
         : []),
-      ...(runs.running ? [verb('sandbox-cancel', 'Cancel the run of the sandbox', FlaskConical, runs.cancel)] : []),
+      ...(runs.running ? [verb('sandbox-cancel', 'Cancel sandbox run', FlaskConical, runs.cancel)] : []),
       verb(
         'locks-replay',
-        'Replay the messages of a moment of locks',
+        'Replay lock messages',
         Lock,
         () => void router.push({ name: 'locks' }).then(() => (locks.middle = 'messages')),
         'locks.messages',
       ),
       verb(
         'locks-compare',
-        'Compare the lock managers on the model',
+        'Compare lock managers on the model',
         Lock,
         () => void router.push({ name: 'locks' }).then(() => void locks.compare()),
         'locks.compare',
       ),
       ...(source.off === null ? (['observe', 'advise', 'enforce'] as const) : []).map((m) =>
-        // Observe writes nothing: it can be chosen as long as the host answers.
+        // Observe writes nothing: it is available as long as the host responds.
         needing(
           m === 'observe' ? 'host' : 'servers',
           verb(`mode-${m}`, `Mode: ${modeNames[m]}`, SlidersHorizontal, () => enforcement.setMode(m)),
@@ -133,7 +143,7 @@ export function usePaletteVerbs() {
             'host',
             verb(
               `show-${card.name}`,
-              `Show cluster ${card.name} (${card.env})`,
+              `Switch to cluster ${card.name} (${card.env})`,
               Plug,
               () => void connections.show(card),
             ),
@@ -141,7 +151,7 @@ export function usePaletteVerbs() {
         ),
       verb(
         'cluster-add',
-        'Add a cluster',
+        'Add cluster',
         Plus,
         () => void router.push({ name: 'connections' }).then(() => connections.open('add')),
         'connections.add',
@@ -155,12 +165,7 @@ export function usePaletteVerbs() {
       ...(source.isEmulated ? speeds : []).map((s) =>
         needing(
           'host',
-          verb(
-            `speed-${s}`,
-            s === 0 ? 'Speed: stand still' : `Speed: ${s}\u00D7`,
-            Gauge,
-            () => void source.setSpeed(s),
-          ),
+          verb(`speed-${s}`, s === 0 ? 'Speed: paused' : `Speed: ${s}\u00D7`, Gauge, () => void source.setSpeed(s)),
         ),
       ),
       ...themes.map((t) => verb(`theme-${t}`, `Theme: ${t}`, Palette, () => (settings.theme = t))),

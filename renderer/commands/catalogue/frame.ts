@@ -1,4 +1,4 @@
-/** Commands of the frame: views, palette, what can be done from every view. */
+/** Global commands: views, palette, and actions available in every view. */
 import type { CommandEntry } from '../command.ts'
 import { visitedViews, type VisitedView } from '../views.ts'
 
@@ -15,11 +15,11 @@ const goToViews = visitedViews.map(
 export const frameCommands = [
   ...goToViews,
   { id: 'frame.palette', title: 'Command palette', scope: 'everywhere', keys: ['mod+k'] },
-  { id: 'frame.go-to', title: 'Go to, by a line of text', scope: 'everywhere', keys: [':'] },
+  { id: 'frame.go-to', title: 'Go to a view or name', scope: 'everywhere', keys: [':'] },
   { id: 'frame.help', title: 'Keys and help', scope: 'everywhere', keys: ['?'] },
   {
     id: 'frame.dry-run',
-    title: 'Dry run: fork what is on screen and run it on the model',
+    title: 'Dry run: fork the current state and run it on the model',
     scope: 'everywhere',
     keys: ['d', 'Shift+d'],
     needs: 'host',
@@ -38,7 +38,7 @@ export const frameCommands = [
     keys: ['n'],
   },
   { id: 'frame.note', title: 'Note at the cursor, or a new incident', scope: 'everywhere', keys: ['Shift+n'] },
-  { id: 'frame.export', title: 'Export a bundle, after what leaves is shown', scope: 'everywhere', keys: ['mod+e'] },
+  { id: 'frame.export', title: 'Preview and export bundle', scope: 'everywhere', keys: ['mod+e'] },
   {
     id: 'frame.stop-all',
     title: 'Stop and remove all my rules',

@@ -1,17 +1,17 @@
-/** Commands of help: meanings, pages, the tour. */
+/** Commands of help: explanations, pages, the tour. */
 import type { CommandEntry } from '../command.ts'
 
 export const helpCommands = [
   {
     id: 'frame.explain',
-    title: 'What does this number mean: one after the other, Esc ends',
+    title: 'Explain the next number; Esc closes',
     scope: 'everywhere',
     group: 'Help',
     keys: ['F1'],
   },
   {
     id: 'frame.explain-back',
-    title: 'What does the number before it mean',
+    title: 'Explain the previous number',
     scope: 'everywhere',
     group: 'Help',
     keys: ['Shift+F1'],

@@ -1,12 +1,12 @@
-/** Commands of the sandbox. */
+/** Commands of the Sandbox view. */
 import type { CommandEntry } from '../command.ts'
 
 export const sandboxCommands = [
-  { id: 'sandbox.run', title: 'Run the variants', scope: 'sandbox', keys: ['r'], needs: 'host' },
-  { id: 'sandbox.filter', title: 'Filter the jobs', scope: 'sandbox', keys: ['/'] },
+  { id: 'sandbox.run', title: 'Run variants', scope: 'sandbox', keys: ['r'], needs: 'host' },
+  { id: 'sandbox.filter', title: 'Filter jobs', scope: 'sandbox', keys: ['/'] },
   { id: 'sandbox.next', title: 'Next job', scope: 'sandbox', keys: ['j'] },
-  { id: 'sandbox.previous', title: 'Job before', scope: 'sandbox', keys: ['k'] },
-  { id: 'sandbox.open', title: 'Open the job', scope: 'sandbox', keys: ['Enter'], isFixed: true },
+  { id: 'sandbox.previous', title: 'Previous job', scope: 'sandbox', keys: ['k'] },
+  { id: 'sandbox.open', title: 'Open job', scope: 'sandbox', keys: ['Enter'], isFixed: true },
   {
     id: 'sandbox.scenario-run',
     title: 'In the scenario: run it',
@@ -23,7 +23,7 @@ export const sandboxCommands = [
   },
   {
     id: 'sandbox.filter-leave',
-    title: 'In the filter: clear and leave it',
+    title: 'In the filter: clear and close',
     scope: 'sandbox',
     keys: ['Escape'],
     isLocal: true,

@@ -1,9 +1,9 @@
-/** Commands of the settings, and those that change one from everywhere. */
+/** Commands of the Settings view, and global commands that change a setting. */
 import type { CommandEntry } from '../command.ts'
 
 export const settingsCommands = [
-  { id: 'settings.search', title: 'Search the settings', scope: 'settings', keys: ['/'] },
-  { id: 'settings.high-contrast', title: 'High contrast on or off', scope: 'everywhere', group: 'Look', keys: [] },
-  { id: 'settings.units', title: 'Next units of bytes: MB, MiB', scope: 'everywhere', group: 'Look', keys: [] },
+  { id: 'settings.search', title: 'Search settings', scope: 'settings', keys: ['/'] },
+  { id: 'settings.high-contrast', title: 'Toggle high contrast', scope: 'everywhere', group: 'Look', keys: [] },
+  { id: 'settings.units', title: 'Next byte units: MB, MiB', scope: 'everywhere', group: 'Look', keys: [] },
   { id: 'settings.clock', title: 'Clock: UTC or local', scope: 'everywhere', group: 'Look', keys: [] },
 ] as const satisfies readonly CommandEntry[]

@@ -1,23 +1,23 @@
-/** Commands of the tokens. */
+/** Commands of the Tokens view. */
 import type { CommandEntry } from '../command.ts'
 
 export const tokensCommands = [
-  { id: 'tokens.filter', title: 'Filter the clients', scope: 'tokens', keys: ['/'] },
+  { id: 'tokens.filter', title: 'Filter clients', scope: 'tokens', keys: ['/'] },
   { id: 'tokens.next', title: 'Next client', scope: 'tokens', keys: ['j'] },
-  { id: 'tokens.previous', title: 'Client before', scope: 'tokens', keys: ['k'] },
-  { id: 'tokens.edit', title: 'Edit reservation and limit of the client', scope: 'tokens', keys: ['e'] },
-  { id: 'tokens.open', title: 'The client in full', scope: 'tokens', keys: ['Enter'], isFixed: true },
-  { id: 'tokens.close', title: 'Close the inspector', scope: 'tokens', keys: ['Backspace'] },
+  { id: 'tokens.previous', title: 'Previous client', scope: 'tokens', keys: ['k'] },
+  { id: 'tokens.edit', title: 'Edit reservation and limit', scope: 'tokens', keys: ['e'] },
+  { id: 'tokens.open', title: 'Open client', scope: 'tokens', keys: ['Enter'], isFixed: true },
+  { id: 'tokens.close', title: 'Close inspector', scope: 'tokens', keys: ['Backspace'] },
   {
     id: 'tokens.form-leave',
-    title: 'In the form: put it away and keep what was typed',
+    title: 'Close form, keep draft',
     scope: 'tokens',
     keys: ['Escape'],
     isLocal: true,
   },
   {
     id: 'tokens.filter-leave',
-    title: 'In the filter: clear and leave it',
+    title: 'In the filter: clear and close',
     scope: 'tokens',
     keys: ['Escape'],
     isLocal: true,

@@ -1,6 +1,6 @@
 /**
- * The part of Markdown that the handbook in docs/ is written in, as blocks. There is no HTML in it and none comes out: what is not
- * understood stays text.
+ * Parser for the subset of Markdown used by the handbook in docs/. HTML is neither accepted nor produced: unknown
+ * syntax stays text.
  */
 import { inlineOf, type Inline } from './inline.ts'
 
@@ -20,14 +20,14 @@ const IMAGE = /^!\[[^\]]*\]\([^)]*\)$/
 const INDENTED = /^ {4}/
 const RULE = /^\|(?: *:?-+:? *\|)+$/
 
-/** What a link to a heading is made of, as public code hosts make it. */
+/** Anchor of a heading, as on public code hosts. */
 export const slug = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N} -]/gu, '')
     .replace(/ /g, '-')
 
-/** Cells between bars; a bar in a cell is written `\|`. */
+/** Splits a table row into cells; a bar in a cell is written `\|`. */
 function cellsOf(line: string): Cell[] {
   return line
     .trim()
@@ -51,7 +51,7 @@ class Lines {
   take(): string {
     return this.#lines[this.#at++] ?? ''
   }
-  /** Lines for as long as they are wanted. */
+  /** Takes lines while the predicate is true. */
   takeWhile(isWanted: (line: string) => boolean): string[] {
     const taken: string[] = []
     while (this.now !== undefined && isWanted(this.now)) taken.push(this.take())
@@ -91,7 +91,8 @@ function table(lines: Lines): Block {
 }
 
 export function blocksOf(text: string): Block[] {
-  const [lines, blocks] = [new Lines(text), [] as Block[]]
+  const lines = new Lines(text)
+  const blocks = [] as Block[]
   for (let line = lines.now; line !== undefined; line = lines.now) {
     const heading = HEADING.exec(line)
     if (line.trim() === '' || IMAGE.test(line.trim())) lines.take()
@@ -117,7 +118,7 @@ export function blocksOf(text: string): Block[] {
   return blocks
 }
 
-/** Everything that a page says, for the search. */
+/** Full text of a page, for the search. */
 export function wordsOf(blocks: readonly Block[]): string {
   const words = (text: readonly Inline[]): string => text.map((t) => t.text).join('')
   return blocks

@@ -1,9 +1,9 @@
-/** Words within a line of the handbook: code, strong, emphasis, links. */
+/** Inline elements of the handbook: code, strong, emphasis, links. */
 export type Inline =
   | { readonly kind: 'text' | 'code' | 'strong' | 'emphasis'; readonly text: string }
   | { readonly kind: 'link'; readonly text: string; readonly href: string }
 
-// In this order: what stands in code is not read any further.
+// In this order: the content of code is not parsed further.
 const PARTS =
   /(`+)(?<code>.+?)\1(?!`)|\*\*(?<strong>[^*]+)\*\*|(?<![*\w])\*(?<emphasis>[^*\s][^*]*)\*(?![*\w])|\[(?<label>(?:[^\]`]|`[^`]*`)+)\]\((?<href>[^)\s]+)\)/g
 

@@ -1,23 +1,23 @@
-/** What reading a cluster costs it. */
+/** Explanations: monitoring overhead of a cluster. */
 import type { Meaning } from '../meaning.ts'
 
 export const connectionsMeanings = [
   {
     id: 'connections.cost',
-    title: 'What Sluice costs',
-    unit: 'KB/s \u00B7 ms a second',
+    title: 'Monitoring overhead',
+    unit: 'KB/s \u00B7 ms/s',
     means:
-      'Text that all servers of the cluster send for the probes that are on, and their time for it: of the CPU where it can be told, else until the answer.',
+      'Bytes that all servers of the cluster send for enabled probes, and server time spent: CPU time if measurable, else response time.',
     formula: 'sum over probes of bytes / s and of server time / s',
     source: 'measured with every reading',
-    caveat: 'Above 100 KB/s a server the costlier probes slow down by themselves, and say so.',
+    caveat: 'Above 100 KB/s per server the most expensive probes are throttled and marked.',
   },
   {
     id: 'connections.probe',
     title: 'Probe',
-    unit: 'KB/s \u00B7 ms a second',
-    means: 'One kind of reading with its own interval. Off: its numbers keep their last value and their age.',
-    formula: 'bytes of its answers / s; its share of server time / s',
+    unit: 'KB/s \u00B7 ms/s',
+    means: 'One kind of reading with its own interval. If off, its numbers keep their last value and age.',
+    formula: 'response bytes / s; its share of server time / s',
     source: 'measured with every reading',
   },
 ] as const satisfies readonly Meaning[]

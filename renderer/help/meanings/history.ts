@@ -1,4 +1,4 @@
-/** The measures of a day, the store, and who moved between two spans. */
+/** Explanations: measures of a day, the store, and the movers between two spans. */
 import type { Meaning } from '../meaning.ts'
 
 export const historyMeanings = [
@@ -9,7 +9,7 @@ export const historyMeanings = [
     means: 'Mean service time of reads and writes on all targets.',
     formula: '\u0394 usecs sum / \u0394 samples, mean of the step drawn',
     source: 'samples of the local store; obdfilter.*.job_stats',
-    caveat: 'The wait in TBF is not in it.',
+    caveat: 'Excludes the wait in TBF.',
   },
   {
     id: 'history.rpcs',
@@ -48,7 +48,7 @@ export const historyMeanings = [
     title: 'A',
     unit: 'RPC/s',
     means: 'Mean rate in the span A.',
-    formula: 'RPCs served in A / its length, gaps left out',
+    formula: 'RPCs served in A / its length, gaps excluded',
     source: 'samples of the local store',
   },
   {
@@ -56,14 +56,14 @@ export const historyMeanings = [
     title: 'B',
     unit: 'RPC/s',
     means: 'Mean rate in the span B.',
-    formula: 'RPCs served in B / its length, gaps left out',
+    formula: 'RPCs served in B / its length, gaps excluded',
     source: 'samples of the local store',
   },
   {
     id: 'history.change',
     title: 'Change',
     unit: 'RPC/s',
-    means: 'What changed from A to B. Right of the zero line: more in B.',
+    means: 'Change from A to B. Right of the zero line: more in B.',
     formula: 'B \u2212 A',
     source: 'samples of the local store',
   },
@@ -71,17 +71,17 @@ export const historyMeanings = [
     id: 'history.tier',
     title: 'Resolution',
     unit: 'bytes of the file',
-    means: 'Samples are kept as taken, then as means of 1 s, 10 s and 1 min, each for its own time.',
+    means: 'Samples are stored raw, then as means of 1 s, 10 s and 1 min, each with its own retention.',
     formula: 'mean of the samples of the step',
     source: 'the local store',
-    caveat: 'A peak shorter than the step is flattened; an event is not: events are kept apart.',
+    caveat: 'Peaks shorter than the step are flattened; events are stored separately and keep their time.',
   },
   {
     id: 'history.quota',
     title: 'Quota',
     unit: 'bytes',
     means:
-      'Most that the store may hold. When it is full, the oldest of the finest resolution goes first, and it is said here.',
+      'Maximum size of the store. When it is full, the oldest samples of the finest resolution are deleted first, with a notice here.',
     formula: '',
     source: 'the local store',
   },

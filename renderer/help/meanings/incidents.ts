@@ -1,4 +1,4 @@
-/** What stands at the foot of a notebook, and what a bundle says of itself. */
+/** Explanations: footer of a notebook, and integrity of a bundle. */
 import type { Meaning } from '../meaning.ts'
 
 export const incidentsMeanings = [
@@ -6,24 +6,24 @@ export const incidentsMeanings = [
     id: 'incidents.integrity',
     title: 'Integrity',
     unit: 'SHA-256',
-    means: 'Hash of the notebook as it stands. A bundle has one for each file, so that a changed byte is named.',
+    means: 'Hash of the notebook. A bundle has one per file, so that changed files can be identified.',
     formula: 'sha256 over its canonical text',
     source: 'this console',
-    caveat: 'It shows that something was changed, not who wrote it.',
+    caveat: 'Detects changes; it does not identify the author.',
   },
   {
     id: 'incidents.audit',
     title: 'Audit records',
     unit: 'numbers of records',
-    means: 'The records of the audit that the transcripts of this notebook show.',
-    formula: 'each record carries the hash of the one before',
+    means: 'Audit records shown in the transcripts of this notebook.',
+    formula: 'each record contains the hash of the previous one',
     source: 'enforcement log of the data folder',
   },
   {
     id: 'incidents.bytes',
     title: 'Bundle',
     unit: 'bytes',
-    means: 'Size of the zip, and the SHA-256 by which it can be told apart.',
+    means: 'Size of the ZIP file, and its SHA-256 for identification.',
     formula: 'sha256 over the file',
     source: 'this console',
   },

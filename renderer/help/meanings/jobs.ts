@@ -1,4 +1,4 @@
-/** The columns of the jobs table and the inspector of a job. */
+/** Explanations: columns of the jobs table, and the inspector of a job. */
 import type { Meaning } from '../meaning.ts'
 
 export const jobsMeanings = [
@@ -6,7 +6,7 @@ export const jobsMeanings = [
     id: 'jobs.rank',
     title: 'Rank',
     unit: '',
-    means: 'Place in the order that was chosen. The pause sign says that the order stands still under the pointer.',
+    means: 'Position in the current sort order. The pause sign: the order is paused while hovering.',
     formula: '',
     source: 'the sort of this table',
   },
@@ -14,7 +14,7 @@ export const jobsMeanings = [
     id: 'jobs.jobId',
     title: 'Job',
     unit: '',
-    means: 'The job id that clients put into their RPCs, with the parts that it is made of and its owner.',
+    means: 'Job id in the RPCs of the clients, with its parts and its owner.',
     formula: 'jobid_name of the clients, for example %j.%e.%u',
     source: 'job_id of job_stats; jobid_var and jobid_name of the clients',
     caveat:
@@ -24,10 +24,10 @@ export const jobsMeanings = [
     id: 'jobs.account',
     title: 'Account',
     unit: '',
-    means: 'The account that the batch system bills for the job.',
+    means: 'Account charged by the batch system.',
     formula: '',
     source: 'squeue or qstat',
-    caveat: 'Empty where no batch job belongs to the id.',
+    caveat: 'Empty if no batch job has this id.',
   },
   {
     id: 'jobs.nodes',
@@ -36,7 +36,7 @@ export const jobsMeanings = [
     means: 'Compute nodes of the job. AdapTBF gives a job the share of its nodes.',
     formula: 'p = nodes / sum of nodes of active jobs',
     source: 'squeue or qstat; AdapTBF III-C1, equation (1)',
-    caveat: 'Where the batch system names none, controllers count one.',
+    caveat: 'If the batch system reports none, controllers assume one.',
   },
   {
     id: 'jobs.rpcs',
@@ -45,7 +45,7 @@ export const jobsMeanings = [
     means: 'Data RPCs that all OSTs served for the job, mean of the last second; the line is the window.',
     formula: '\u0394 samples of every operation / \u0394 t, summed over OSTs',
     source: 'obdfilter.*.job_stats',
-    caveat: 'Served, not wanted: RPCs that wait are not in it.',
+    caveat: 'Served, not requested: waiting RPCs are not included.',
   },
   {
     id: 'jobs.readBps',
@@ -84,7 +84,7 @@ export const jobsMeanings = [
     id: 'jobs.topOp',
     title: 'Top op',
     unit: '',
-    means: 'The operation that the job asks for most.',
+    means: 'Most frequent operation of the job.',
     formula: 'largest \u0394 samples',
     source: 'obdfilter.*.job_stats, mdt.*.job_stats',
   },
@@ -92,36 +92,36 @@ export const jobsMeanings = [
     id: 'jobs.throttled',
     title: 'Throttled',
     unit: '% of the last 10 s',
-    means: 'How much of the time the job ran at the limit of its rule.',
+    means: 'Share of time in which the job ran at the rate of its rule.',
     formula: 'share of (server, sample) pairs with served \u2265 0.9 \u00B7 rate, over the sum of 10 samples',
     source: 'inferred from job_stats and nrs_tbf_rule',
-    caveat: 'No server prints the wait of a job. A job that wants exactly its rate looks the same.',
+    caveat: 'Servers report no wait times. A job whose demand equals its rate looks the same.',
   },
   {
     id: 'jobs.rule',
     title: 'Rule',
     unit: 'RPC/s, summed over servers',
-    means: 'The first rule of the list whose conditions the job meets, and its rate. default: none does.',
+    means: 'First rule that matches the job, and its rate. default: no other rule matches.',
     formula: 'first match in the order of the list',
     source: 'ost.OSS.ost_io.nrs_tbf_rule',
-    caveat: 'A class that is known keeps its old rule after a change of rank, until a rule is started.',
+    caveat: 'Existing classes keep their old rule after a change of rank, until a rule is started.',
   },
   {
     id: 'jobs.record',
     title: 'Record',
     unit: 'tokens, bar on a \u221A scale',
     means:
-      'What the job has lent (+, to the right) or borrowed (\u2212, to the left) since it was first seen. All records together are 0.',
+      'Tokens lent (+, to the right) or borrowed (\u2212, to the left) since the job was first seen. All records sum to 0.',
     formula: 'r := r + given up \u2212 got (redistribution), \u2212 got back + paid back (re-compensation)',
     source: 'AdapTBF III-C2, III-C3, equations (8), (16), (20)',
     caveat: 'Kept while a job is idle. Only under AdapTBF.',
   },
   {
     id: 'jobs.sum',
-    title: 'Sum of the records',
+    title: 'Sum of records',
     unit: 'tokens',
     means:
-      'Every token lent was borrowed by somebody, so this must read 0. Another number is a fault of the controller.',
+      'Every token lent was borrowed by another job, so this must be 0. Any other value is a fault of the controller.',
     formula: 'sum of records of all known jobs, idle ones too',
     source: 'AdapTBF III-C, invariant of equations (8), (16), (20)',
   },
@@ -129,7 +129,7 @@ export const jobsMeanings = [
     id: 'jobs.share',
     title: 'Share',
     unit: '%',
-    means: 'Tokens that the job has now, beside what its nodes entitle it to on the same targets.',
+    means: 'Current tokens of the job, and its entitlement by nodes on the same targets.',
     formula: 'tokens / sum of tokens; nodes / sum of nodes of active jobs',
     source: 'AdapTBF III-C1, equations (1), (2)',
   },

@@ -1,4 +1,4 @@
-/** Measures of a result of the sandbox: what each means and how it is computed. */
+/** Measures of a sandbox result: meaning and computation. */
 import type { Metric } from '#core/api/sandbox.ts'
 
 export interface MetricTerm {
@@ -10,28 +10,28 @@ export interface MetricTerm {
 
 export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'unit'>>> = {
   throughputBps: {
-    means: 'Bytes of data that all jobs were served, over the simulated time.',
+    means: 'Bytes served to all jobs, over the simulated time.',
     formula: 'sum of bytes served / seconds',
   },
   throughputRpcs: {
-    means: 'RPCs that all jobs were served, data and metadata, over the simulated time.',
+    means: 'RPCs served to all jobs, data and metadata, over the simulated time.',
     formula: 'sum of RPCs served / seconds',
   },
   jain: {
-    means: 'How evenly jobs got what was due to them: 1 is even, 1/n is one job with everything.',
+    means: 'Fairness of service relative to entitlement: 1 is fair, 1/n is one job with everything.',
     formula: '(sum x)\u00B2 / (n \u00B7 sum x\u00B2), x = served over the max-min fair share by nodes',
   },
   victimP95Ms: {
     means:
       'The victim is the job that got less than its fair share of the baseline and waited longest. 95 % of its RPCs were answered within this time.',
-    formula: 'p95 from the wish of the process to the reply',
+    formula: 'p95 from the request of the process to the reply',
   },
   victimP99Ms: {
     means: 'The victim\u2019s wait: 99 % of its RPCs were answered within this time.',
     formula: 'p99 from the wish of the process to the reply',
   },
   starvedS: {
-    means: 'Whole seconds in which something of a job waited and nothing of it was served, of all jobs.',
+    means: 'Whole seconds in which RPCs of a job waited and none was served, over all jobs.',
     formula: 'sum over jobs of starved seconds',
   },
   sloMisses: {
@@ -39,7 +39,7 @@ export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'uni
     formula: 'count of jobs with p95 wait > objective',
   },
   utilisation: {
-    means: 'Share of the time in which the device of a target was at work, mean of all targets.',
+    means: 'Share of time in which the device of a target was busy, mean of all targets.',
     formula: 'mean over targets of busy time / time',
   },
 }

@@ -1,4 +1,4 @@
-/** The measures of a result, as its cards name them. */
+/** Explanations: measures of a result, as named on its cards. */
 import { METRICS } from '#core/api/sandbox.ts'
 import { metricTerms } from './metric-terms.ts'
 import type { Meaning } from '../meaning.ts'
@@ -6,16 +6,16 @@ import type { Meaning } from '../meaning.ts'
 const heads: Readonly<Record<(typeof METRICS)[number], readonly [title: string, unit: string, caveat?: string]>> = {
   throughputBps: ['Throughput', 'B/s, median over the seeds'],
   throughputRpcs: ['RPCs', 'RPC/s, median over the seeds'],
-  jain: ['Jain fairness', '1/n to 1', 'Of jobs that want less than their share, it says nothing.'],
+  jain: ['Jain fairness', '1/n to 1', 'Not meaningful for jobs with less demand than their share.'],
   victimP95Ms: [
     'Wait p95 of the victim',
     'ms',
-    'Read and write wait in TBF, at the device and on the way; not in the application.',
+    'Includes the wait in TBF, at the device and on the network; not in the application.',
   ],
-  victimP99Ms: ['Wait p99 of the victim', 'ms', 'From few RPCs it is the longest of them.'],
+  victimP99Ms: ['Wait p99 of the victim', 'ms', 'With few RPCs it is the maximum.'],
   starvedS: ['Starved', 's, summed over jobs'],
-  sloMisses: ['SLO misses', 'jobs', 'The objective is chosen in the run bar; no server knows it.'],
-  utilisation: ['Utilisation', '% of the time', 'Of the model\u2019s devices; a server does not print it.'],
+  sloMisses: ['SLO misses', 'jobs', 'The objective is set in the run bar; servers do not know it.'],
+  utilisation: ['Utilisation', '% of the time', 'Devices of the model; servers do not report it.'],
 }
 const source = 'the model, every RPC of every seed'
 
@@ -30,7 +30,7 @@ export const sandboxMeanings: readonly Meaning[] = [
     title: 'Metadata, locks, tokens',
     unit: 'in the card',
     means:
-      'Figures of the other planes of the scenario: operations and waits under PADLL, bytes of the lock manager, reservations kept.',
+      'Measures of the other planes of the scenario: operations and waits under PADLL, bytes of the lock manager, reservations met.',
     formula: 'median over the seeds',
     source,
   },
@@ -38,18 +38,16 @@ export const sandboxMeanings: readonly Meaning[] = [
     id: 'sandbox.verdict',
     title: 'Verdict',
     unit: '',
-    means:
-      'The best variant against the baseline in one sentence: what the victim wins, what the hog loses, what all lose.',
+    means: 'Best variant compared with the baseline, in one sentence: gain of the victim, loss of the hog, total loss.',
     formula: 'medians over the seeds, with the width of their band',
     source: 'the runs of this page',
-    caveat: 'True for the model. What the model does not know stands beside it.',
+    caveat: 'Valid for the model; its limits are listed beside it.',
   },
   {
     id: 'sandbox.seeds',
     title: 'Seeds',
     unit: 'runs of each variant',
-    means:
-      'Each seed draws other arrivals and other service times. The band is from the 5th to the 95th percentile of them.',
+    means: 'Each seed has different arrivals and service times. The band is the 5th to the 95th percentile over seeds.',
     formula: 'median, p5 to p95',
     source,
   },

@@ -1,4 +1,4 @@
-/** The words of this view: what they mean, their unit, how they are reckoned, and where that is laid down. */
+/** Terms of the Tokens view: meaning, unit, formula and source. */
 import type { TokensPreset, TokensVariant } from '#core/api/tokens.ts'
 
 export interface Term {
@@ -10,7 +10,12 @@ export interface Term {
   readonly source: string
 }
 const term = (id: string, name: string, unit: string, means: string, formula: string, source: string): Term => ({
-  ...{ id, name, unit, means, formula, source },
+  id,
+  name,
+  unit,
+  means,
+  formula,
+  source,
 })
 
 export const terms: readonly Term[] = [
@@ -18,7 +23,7 @@ export const terms: readonly Term[] = [
     'reservation',
     'Reservation R',
     'tokens per period',
-    'I/Os a client is sure to get in every period. Pushed at its beginning; what was left of the last one is void.',
+    'I/Os guaranteed to a client in every period. Pushed at its start; leftovers of the previous period expire.',
     'sum of all R \u2264 \u03C9, each R \u2264 T \u00B7 C_L',
     'spec/haechi 2, 9',
   ),
@@ -26,7 +31,7 @@ export const terms: readonly Term[] = [
     'limit',
     'Limit L',
     'tokens per period',
-    'Most I/Os a client may issue in a period, from its reservation and from the pool. Counted as they are issued.',
+    'Maximum I/Os of a client per period, from its reservation and from the pool. Counted when issued.',
     'issued \u2265 L: throttled until the next period',
     'spec/haechi 3',
   ),
@@ -34,7 +39,7 @@ export const terms: readonly Term[] = [
     'left',
     '\u03BE left',
     'tokens',
-    'Of the reservation, not used yet. It falls with the period, but never below what is queued.',
+    'Unused part of the reservation. It decreases over the period, but never below the queued requests.',
     '\u03BE = min(\u03BE, X + queued), X = R \u2212 floor(R \u00B7 t / T)',
     'spec/haechi 4',
   ),
@@ -42,7 +47,7 @@ export const terms: readonly Term[] = [
     'held',
     'Pool held g',
     'tokens',
-    'Claimed from the pool and not used yet. Void with the next period.',
+    'Claimed from the pool and not used yet. Expires with the next period.',
     'g += clamp(v, 0, B), v the pool before the claim',
     'spec/haechi 3',
   ),
@@ -50,23 +55,23 @@ export const terms: readonly Term[] = [
     'yielded',
     'Yielded',
     'tokens',
-    'Given up this period: its reservation was ahead of its demand, so others get it through the pool.',
-    'sum of what \u03BE was lowered by',
+    'Given up this period: the reservation exceeded the demand, so other clients get it through the pool.',
+    'sum of reductions of \u03BE',
     'spec/haechi 4, 7',
   ),
   term(
     'batch',
     'Batch B',
     'tokens',
-    'What one claim takes from the pool: one round trip for so many I/Os.',
-    'fetch-and-add(POOL, \u2212B), one under way per client',
+    'Tokens per claim from the pool: one round trip for this number of I/Os.',
+    'fetch-and-add(POOL, \u2212B), one in flight per client',
     'spec/haechi 3',
   ),
   term(
     'pool',
     'Pool',
     'tokens, signed',
-    'Tokens nobody owns. Claims under way may take it below zero; nobody owns that debt, the next conversion overwrites it.',
+    'Unowned tokens. Claims in flight may take it below zero; that debt has no owner, the next conversion overwrites it.',
     'start = max(0, \u03C9 \u2212 sum of R)',
     'spec/haechi 2, 6',
   ),
@@ -74,7 +79,7 @@ export const terms: readonly Term[] = [
     'conversion',
     'Conversion',
     'tokens',
-    'Every check the monitor sets the pool to what can still be served and is neither reserved nor handed out.',
+    'At every check the monitor sets the pool to the capacity left that is neither reserved nor handed out.',
     'min(C_G \u00B7 rest \u2212 L, \u03C9 \u2212 sum of R + yielded \u2212 claimed)',
     'spec/haechi 7',
   ),
@@ -82,7 +87,7 @@ export const terms: readonly Term[] = [
     'omega',
     'Estimate \u03C9',
     'tokens per period',
-    'What the data node can serve in a period, by the count of the last ones. All that is handed out adds up to it.',
+    'Capacity of the data node per period, estimated from the previous ones. All tokens handed out add up to it.',
     'U \u2265 \u03C9: \u03C9 + \u03B7; U \u2265 least: mean of the last M; else kept',
     'spec/haechi 8',
   ),
@@ -98,7 +103,7 @@ export const terms: readonly Term[] = [
     'missed',
     'Missed',
     'periods in a row',
-    'The client completed less than its reservation in a whole period. Without demand that is no fault of the node.',
+    'The client completed less than its reservation in a whole period. Without demand that is not a fault of the node.',
     'min(N, R) < R',
     'spec/haechi 8',
   ),
@@ -106,7 +111,7 @@ export const terms: readonly Term[] = [
     'fluid',
     'Fluid finishing time',
     '% of the period',
-    'When all reservations would be done if clients were served in equal shares. Above 100 % they cannot all be met.',
+    'Time at which all reservations would be met if clients were served in equal shares. Above 100 % they cannot all be met.',
     'equal share min(C_L, C_G / k) of k clients that are not done',
     'spec/haechi 9',
   ),
@@ -115,12 +120,12 @@ const byId = new Map(terms.map((t) => [t.id, t]))
 export const termOf = (id: string): Term | undefined => byId.get(id)
 
 export const variants: readonly { value: TokensVariant; label: string; does: string }[] = [
-  { value: 'bare', label: 'Bare', does: 'No tokens at all: clients share the data node as its network does, equally.' },
-  { value: 'basic', label: 'Basic', does: 'Tokens without conversion: what reservations leave unused is lost.' },
+  { value: 'bare', label: 'Bare', does: 'No tokens: the network shares the data node equally between clients.' },
+  { value: 'basic', label: 'Basic', does: 'Tokens without conversion: unused reservations are lost.' },
   {
     value: 'haechi',
     label: 'With conversion',
-    does: 'What reservations leave unused goes to the pool, every check.',
+    does: 'Unused reservations go to the pool at every check.',
   },
 ]
 export const presets: readonly { value: TokensPreset; label: string }[] = [
@@ -128,11 +133,11 @@ export const presets: readonly { value: TokensPreset; label: string }[] = [
   { value: 'paper-literal', label: 'Paper-literal' },
 ]
 
-/** What the paper-literal preset does, and why it fails; measured with ten clients under a zipf demand. */
+/** Faults of the paper-literal preset, with their effects; measured with ten clients under a zipf demand. */
 export const literalFaults: readonly { what: string; does: string; fails: string; source: string }[] = [
   {
     what: 'Decay',
-    does: '\u03BE = min(\u03BE, X), whatever is queued',
+    does: '\u03BE = min(\u03BE, X), regardless of the queue',
     fails:
       'strips clients with a backlog: under equal shares a large reservation is served more slowly than it decays, and ends where it would be without QoS',
     source: 'spec/haechi 4',
@@ -140,7 +145,7 @@ export const literalFaults: readonly { what: string; does: string; fails: string
   {
     what: 'Conversion',
     does: 'pool = C_G \u00B7 rest \u2212 L',
-    fails: 're-issues tokens that were handed out already: U runs past \u03C9 at once, so \u03C9 bounds nothing',
+    fails: 're-issues tokens already handed out: U exceeds \u03C9 at once, so \u03C9 bounds nothing',
     source: 'spec/haechi 7',
   },
   {
@@ -154,4 +159,4 @@ export const literalFaults: readonly { what: string; does: string; fails: string
 export const literalSentence =
   'Literal decay strips clients that have a backlog, literal conversion re-issues tokens that were handed out, and the rule U == \u03C9 freezes the estimate.'
 export const defaultSentence =
-  'Decay spares what is queued, conversion counts what was handed out, the estimate rises from U \u2265 \u03C9 on.'
+  'Decay spares queued requests, conversion counts tokens handed out, the estimate rises from U \u2265 \u03C9 on.'

@@ -1,4 +1,4 @@
-/** Columns and gauges of the data node. The words of the view are laid down beside it; here are its other figures. */
+/** Explanations: columns and gauges of the data node, besides the terms in token-terms.ts. */
 import { terms } from './token-terms.ts'
 import type { Meaning } from '../meaning.ts'
 
@@ -15,7 +15,7 @@ const figures = [
     id: 'tokens.state',
     title: 'State',
     unit: '',
-    means: 'Whether the client is active, joins, leaves, is gone, is throttled by its limit, or starves.',
+    means: 'State of the client: active, joining, leaving, gone, throttled by its limit, or starved.',
     formula: 'starved: it waits for a token and the pool is empty',
     source: 'Haechi, QoS engine',
   },
@@ -23,7 +23,7 @@ const figures = [
     id: 'tokens.bar',
     title: 'Used of R and L',
     unit: 'tokens, this period',
-    means: 'What was used from the reservation, then from the pool, with sticks at R and L.',
+    means: 'Tokens used from the reservation, then from the pool, with marks at R and L.',
     formula: '',
     source: 'Haechi, QoS engine',
   },
@@ -42,12 +42,12 @@ const figures = [
     means: 'Requests at the client that have no token yet.',
     formula: '',
     source: 'Haechi, QoS engine',
-    caveat: 'The data node does not see them: they are still on the client.',
+    caveat: 'Not visible to the data node: they are still on the client.',
   },
   {
     id: 'tokens.iops',
     title: 'IOPS',
-    unit: 'I/O a second',
+    unit: 'I/O per second',
     means: 'I/Os completed in the last whole period.',
     formula: 'N / T',
     source: 'report word of the client',
@@ -56,7 +56,7 @@ const figures = [
     id: 'tokens.p99',
     title: 'p99',
     unit: '\u00B5s',
-    means: '99 % of the I/Os of the last whole period were done within this time, the wait for a token not included.',
+    means: '99 % of the I/Os of the last whole period completed within this time, without the wait for a token.',
     formula: 'p99(completed \u2212 issued)',
     source: 'latency histogram of the client',
   },
@@ -64,7 +64,7 @@ const figures = [
     id: 'tokens.cpu',
     title: 'Data-node CPU events',
     unit: 'events',
-    means: 'How often data I/O woke the CPU of the data node. One-sided I/O must not: this must read 0.',
+    means: 'Number of times data I/O woke the CPU of the data node. One-sided I/O must not: this must be 0.',
     formula: '',
     source: 'Haechi, one-sided verbs; counters of the node',
   },
@@ -72,7 +72,7 @@ const figures = [
     id: 'tokens.idle',
     title: 'Idle tokens',
     unit: '%',
-    means: 'Tokens that lay idle while a client starved. Conversion keeps it near 0.',
+    means: 'Tokens idle while a client starved. Conversion keeps it near 0.',
     formula:
       'mean over the period of unused tokens / \u03C9, where the pool is empty and a client without tokens has requests waiting',
     source: 'Haechi, work conservation',
@@ -81,7 +81,7 @@ const figures = [
     id: 'tokens.worst',
     title: 'Reservations missed',
     unit: 'whole periods in a row',
-    means: 'The client that missed its reservation longest, and from when on an alert is told.',
+    means: 'Client that missed its reservation longest, and the threshold of the alert.',
     formula: 'min(N, R) < R',
     source: 'Haechi, capacity estimation',
   },
@@ -89,7 +89,7 @@ const figures = [
     id: 'tokens.reserved',
     title: 'Reserved',
     unit: 'tokens per period',
-    means: 'Sum of all reservations, and where admission closes.',
+    means: 'Sum of all reservations, and the limit of admission.',
     formula: 'sum of R \u2264 \u03C9, and done in time under equal shares',
     source: 'Haechi, admission control',
   },
@@ -97,18 +97,23 @@ const figures = [
     id: 'tokens.epoch',
     title: 'Epoch',
     unit: 'periods',
-    means: 'Number of the period. A diamond: somebody missed its reservation in it.',
+    means: 'Number of the period. Diamond: a client missed its reservation.',
     formula: '',
     source: 'Haechi, QoS monitor',
   },
 ] as const satisfies readonly Meaning[]
 
-/** Fact sheets are named in the repository by number; the paper is what an operator can look up. */
+/** Fact sheets are named by number in the repository; operators can look up the paper. */
 const paper = (source: string): string => source.replace('spec/haechi', 'Haechi; docs/sources.md, sections')
 
 export const tokensMeanings: readonly Meaning[] = [
   ...terms.map(({ id, name, unit, means, formula, source }) => ({
-    ...{ id: `tokens.${id}`, title: name, unit, means, formula, source: paper(source) },
+    id: `tokens.${id}`,
+    title: name,
+    unit,
+    means,
+    formula,
+    source: paper(source),
   })),
   ...figures,
 ]

@@ -5,7 +5,7 @@ import type { CheckEvent, ShownKey } from '#core/api/clusters.ts'
 import { useClusterDraftStore } from '../../stores/cluster-draft.ts'
 import { useConnectionsStore } from '../../stores/connections.ts'
 import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
-import { rootText } from './card-face.ts'
+import { rootText } from './card-model.ts'
 import ConnectionsView from './ConnectionsView.vue'
 import {
   card,
@@ -22,7 +22,7 @@ import {
   type SampleHost,
 } from '#tests/kits/renderer/views/connections-host.ts'
 
-// A machine under load takes its time.
+// Generous, for loaded machines.
 vi.setConfig({ testTimeout: 20_000 })
 const HOSTILE = '<img src=x onerror=alert(1)>\u202E$(id)'
 let host: SampleHost
@@ -68,7 +68,7 @@ const press = async (key: string, target: Element = document.body): Promise<void
 }
 const verbs = (verb: string): unknown[] => host.calls.filter((c) => c.verb === verb).map((c) => c.input)
 
-/** Shows a key first, and after it was trusted the whole list. */
+/** Shows the key first, and the whole checklist after it is trusted. */
 const keyFirst =
   (key: ShownKey) =>
   (_: unknown, attempt: number): CheckEvent[] =>
@@ -112,7 +112,7 @@ describe('cards', () => {
     expect(find('cost-now').textContent).toContain('37 KB/s')
   })
 
-  it('unfold a role to each server, with why it does not answer and when it is tried again', async () => {
+  it('expand a role to its servers, with the reason for no answer and the next retry', async () => {
     vi.spyOn(Date, 'now').mockReturnValue(NOW_MS)
     await show()
     const group = cardOf('borealis').querySelector<HTMLElement>('[data-kind="oss"] button')
@@ -121,7 +121,7 @@ describe('cards', () => {
     await click(group)
     const line = cardOf('borealis').querySelector('[data-host="oss03"]')
     expect(line?.textContent).toContain('no answer from port 22')
-    expect(line?.textContent).toContain('for 4 min, tried again in 00:21')
+    expect(line?.textContent).toContain('for 4 min, retry in 00:21')
     expect(line?.textContent).toContain('at TCP: connect 10.6.0.2:22 via login1.hpc')
     expect(cardOf('borealis').querySelector('[data-host="oss01"]')?.textContent).toContain('0.8 ms')
   })
@@ -143,7 +143,7 @@ describe('cards', () => {
     expect(verbs('disconnect')).toEqual([{ name: 'borealis' }])
   })
 
-  it('switch a probe off and say beside the card what was refused', async () => {
+  it('switch a probe off and show a refusal beside the card', async () => {
     const why = { code: 'NOT_HERE', what: 'The probe stays on', why: 'the controller needs it' }
     await show({ refuses: new Map([['setProbe', new ORPCError('REFUSED', { defined: true, data: why })]]) })
     const toggle = cardOf('altair').querySelector<HTMLElement>('[data-probe="job_stats"] [role="switch"]')
@@ -154,7 +154,7 @@ describe('cards', () => {
     expect(cardOf('borealis').textContent).not.toContain('The probe stays on')
   })
 
-  it('let root write only after the name was typed, and take it back at once', async () => {
+  it('let root write only after the name is typed, and revoke it at once', async () => {
     const asRoot = [server('mgs', { sudo: { kind: 'root', text: 'logged in as root', level: 'watch' } })]
     const vega = card('vega', { servers: asRoot })
     await show({ frame: connectionsFrame({ clusters: [vega] }) })
@@ -184,11 +184,11 @@ describe('cards', () => {
     const asRoot = [server('mgs', { sudo: { kind: 'root', text: 'logged in as root', level: 'watch' } })]
     const plain = card('vega')
     if (!plain.input) throw new Error('no input')
-    expect(rootText({ ...plain, servers: asRoot })).toBe('the login is root, so nothing is written')
+    expect(rootText({ ...plain, servers: asRoot })).toBe('root login: writes are disabled')
     expect(rootText({ ...plain, servers: asRoot, input: { ...plain.input, allowRoot: true } })).toBe(
-      'a login as root may write',
+      'root logins can write',
     )
-    expect(rootText({ ...plain, servers: [server('mgs')] })).toBe('takes a login of its own with sudo')
+    expect(rootText({ ...plain, servers: [server('mgs')] })).toBe('requires a dedicated login with sudo')
   })
 
   it('are removed only after the name was typed', async () => {
@@ -217,7 +217,8 @@ describe('the fingerprint of a first key', () => {
     await addUpToKey(shownKey())
     expect(find('fingerprint').textContent.replace(/\s/g, '')).toBe(PRINT)
     expect(has('key-art')).toBe(true)
-    const [field, trust] = [find<HTMLInputElement>('paste-fingerprint'), find<HTMLButtonElement>('trust')]
+    const field = find<HTMLInputElement>('paste-fingerprint')
+    const trust = find<HTMLButtonElement>('trust')
     expect(trust.disabled).toBe(true)
     await type(field, PRINT.slice(0, 7 + 28))
     expect(find('compared').textContent).toBe('28 of 43 equal')
@@ -235,13 +236,13 @@ describe('the fingerprint of a first key', () => {
     expect(verbs('trust')).toEqual([
       { host: 'cetus-mgs', port: 22, type: 'ssh-ed25519', fingerprint: PRINT, compared: true },
     ])
-    // It is checked anew, and the list goes on by itself.
+    // The server is checked again, and the checklist continues.
     await vi.waitFor(() => expect(useClusterDraftStore().step).toBe(2))
     expect(verbs('check')).toHaveLength(2)
     expect(find<HTMLButtonElement>('panel-continue').disabled).toBe(false)
   })
 
-  it('is trusted without comparing only by two presses, and told to the host as such', async () => {
+  it('is trusted without comparing only by two presses, and reported to the host as such', async () => {
     await addUpToKey(shownKey())
     await click(find('trust-uncompared'))
     expect(verbs('trust')).toEqual([])
@@ -253,10 +254,10 @@ describe('the fingerprint of a first key', () => {
   it.each(['changed', 'revoked', 'weak', 'unreadable'] as const)(
     'that is %s is refused without any button',
     async (verdict) => {
-      // Even a host that would allow it cannot make the window offer it.
+      // The window refuses the key even if the host allowed it.
       await addUpToKey(shownKey({ verdict, isOpen: true, why: 'known_hosts:14' }))
       expect(find('key-refused').getAttribute('role')).toBe('alert')
-      expect(find('key-refused').textContent).toContain('No login was tried')
+      expect(find('key-refused').textContent).toContain('No login was attempted')
       expect(find('host-key').querySelectorAll('button, input')).toHaveLength(0)
       expect(await useClusterDraftStore().trust(shownKey({ verdict }), false)).toBe(false)
       expect(verbs('trust')).toEqual([])
@@ -264,7 +265,7 @@ describe('the fingerprint of a first key', () => {
     },
   )
 
-  it('that the host does not let be vouched for has no button either', async () => {
+  it('has no trust button if the host does not allow it', async () => {
     await addUpToKey(shownKey({ isOpen: false }))
     expect(find('host-key').querySelectorAll('button, input')).toHaveLength(0)
   })
@@ -299,7 +300,7 @@ describe('adding a cluster', () => {
     expect(verbs('connect')).toEqual([{ name: 'cetus' }])
   })
 
-  it('says what is wrong, keeps everything typed through a refusal, and forgets it only when told to', async () => {
+  it('shows errors, keeps all input through a refusal, and clears it only on Discard', async () => {
     await show()
     await press('n')
     await type(hostsField(), 'oss[3-1]')
@@ -307,7 +308,7 @@ describe('adding a cluster', () => {
     await type(find('cluster-user'), 'mira;id')
     await click(find('panel-continue'))
     expect(verbs('check')).toEqual([])
-    expect(find('side-panel').textContent).toContain('to mend')
+    expect(find('side-panel').textContent).toContain('to fix')
     await click(find('close-panel'))
     expect(has('side-panel')).toBe(false)
     await press('n')
@@ -323,7 +324,7 @@ describe('adding a cluster', () => {
     await press('n')
     await type(hostsField(), 'x1')
     await type(find('cluster-name'), 'altair')
-    expect(find('side-panel').textContent).toContain('There is a cluster called altair already')
+    expect(find('side-panel').textContent).toContain('A cluster named altair already exists')
   })
 
   it('reads a pasted column of hosts as several', async () => {
@@ -336,7 +337,7 @@ describe('adding a cluster', () => {
     expect(find('hosts-told').textContent).toContain('3 servers: oss01 to oss03')
   })
 
-  it('shows what failed with the line to ask for, and does not go on', async () => {
+  it('shows the failed step with its fix, and does not continue', async () => {
     const fix = 'mira ALL=(root) NOPASSWD: /usr/sbin/lctl get_param *'
     await show({
       check: () => [
@@ -373,7 +374,7 @@ describe('adding a cluster', () => {
 })
 
 describe('leftovers', () => {
-  it('stand worst first and are removed by their keys after the name was typed', async () => {
+  it('are listed worst first and removed by their keys after the name is typed', async () => {
     await show({ ends: [{ host: 'oss01', state: 'done', detail: 'read back without it' }] })
     await click(find('card-leftovers', cardOf('borealis')).querySelector('button') as HTMLElement)
     const rows = [...find('side-panel').querySelectorAll('[data-key]')]
@@ -381,7 +382,7 @@ describe('leftovers', () => {
       'oss01 ost_io reg hog4690',
       'oss02 ost_io reg hog4471',
     ])
-    expect(rows[0]?.querySelector('.st.bad')?.textContent).toContain('nothing stops it')
+    expect(rows[0]?.querySelector('.st.bad')?.textContent).toContain('no timer')
     rows[1]?.querySelector<HTMLInputElement>('input')?.dispatchEvent(new Event('change'))
     await flushPromises()
     const button = find<HTMLButtonElement>('clean')
@@ -398,23 +399,26 @@ describe('leftovers', () => {
 describe('hostile text of a cluster stays text', () => {
   it('from banners, sudo, host names, keys, leftovers and the checklist', async () => {
     const bad = server('oss01', {
-      ...{
-        text: HOSTILE,
-        state: 'lost',
-        level: 'bad',
-        login: HOSTILE,
-        policy: HOSTILE,
-        version: HOSTILE,
-        via: HOSTILE,
-      },
-      ...{ sudo: { kind: 'broad', text: HOSTILE, level: 'watch' }, channel: HOSTILE, algorithms: HOSTILE },
+      text: HOSTILE,
+      state: 'lost',
+      level: 'bad',
+      login: HOSTILE,
+      policy: HOSTILE,
+      version: HOSTILE,
+      via: HOSTILE,
+      sudo: { kind: 'broad', text: HOSTILE, level: 'watch' },
+      channel: HOSTILE,
+      algorithms: HOSTILE,
       key: shownKey({ why: HOSTILE, host: HOSTILE, type: HOSTILE, fingerprint: HOSTILE }),
       steps: stepsTo('auth', 'bad', { detail: HOSTILE, fix: HOSTILE, command: HOSTILE }),
     })
     const left = stage().leftovers.map((l) => ({ ...l, rule: HOSTILE, text: HOSTILE, owner: HOSTILE, timer: HOSTILE }))
     const clusters = [
       card('evil', {
-        ...{ servers: [bad], text: HOSTILE, leftovers: left, notices: [{ code: 'X', what: HOSTILE, next: HOSTILE }] },
+        servers: [bad],
+        text: HOSTILE,
+        leftovers: left,
+        notices: [{ code: 'X', what: HOSTILE, next: HOSTILE }],
       }),
       prod(),
     ]

@@ -4,7 +4,7 @@ import { ART, artOf, bodyOf, compare, groupsOf, LENGTH } from './fingerprint.ts'
 
 const PRINT = 'SHA256:IocA7kCDzQu9uWzzxraFQVwbWvVhdX/x8OHQ7SV6OgI'
 const BODY = PRINT.slice(7)
-/** `ssh-keygen -lv` of that key, without its frame. */
+/** Output of `ssh-keygen -lv` for that key, without the frame. */
 const DRAWN = [
   'o*    +.. o...+o.',
   '=.=. + o o . .+=*',
@@ -31,7 +31,7 @@ describe('the picture', () => {
     )
     expect(rows).toEqual(DRAWN)
   })
-  it('is none where there is no fingerprint', () => {
+  it('is null without a valid fingerprint', () => {
     for (const text of ['', 'SHA256:', 'MD5:00:11', `${PRINT}x`, `SHA256:<img src=x onerror=1>${BODY.slice(22)}`])
       expect(artOf(text)).toBeNull()
   })
@@ -55,7 +55,7 @@ describe('comparing', () => {
     ])
       expect(compare(PRINT, same)).toMatchObject({ state: 'equal', equal: LENGTH })
   })
-  it('of several fingerprints takes the one that is alike', () => {
+  it('of several fingerprints takes the best match', () => {
     const other = `SHA256:${'A'.repeat(43)}`
     expect(compare(PRINT, `${other} a\n${PRINT} b`).state).toBe('equal')
     expect(compare(PRINT, `${other} a\n${other} b`)).toMatchObject({ state: 'different', equal: 0 })
@@ -81,7 +81,7 @@ describe('comparing', () => {
       }),
     )
   })
-  it('has nothing to compare with where the shown key is no fingerprint', () => {
+  it('compares nothing if the shown key has no valid fingerprint', () => {
     expect(compare('<b>', '<b>').state).toBe('empty')
     expect(bodyOf('SHA256:x')).toBeNull()
   })

@@ -1,25 +1,25 @@
 /**
- * A fingerprint for eyes and hands: in groups, as a picture, and compared with one that came another way.
- * Only `SHA256:` and 43 characters of Base64 are one; MD5 is named and never compared.
+ * SSH fingerprint: in groups, as randomart, and compared with one received out of band.
+ * Only `SHA256:` and 43 characters of Base64 are valid; MD5 is recognized and never compared.
  */
 
-/** Characters of a SHA-256 in Base64 without its filler. */
+/** Length of a SHA-256 in Base64 without padding. */
 export const LENGTH = 43
 const BODY = /^[A-Za-z0-9+/]{43}$/
 
-/** The 43 characters; null where the text is no such fingerprint. */
+/** The 43 Base64 characters of a fingerprint; null if the text is not one. */
 export function bodyOf(fingerprint: string): string | null {
   const body = fingerprint.replace(/^SHA256:/, '')
   return BODY.test(body) ? body : null
 }
 
-/** Four by four, five groups a line. */
+/** Groups of four characters, five groups a line. */
 export function groupsOf(fingerprint: string): string[][] {
   const groups = (bodyOf(fingerprint) ?? '').match(/.{1,4}/g) ?? []
   return Array.from({ length: Math.ceil(groups.length / 5) }, (_, i) => groups.slice(i * 5, i * 5 + 5))
 }
 
-/** On a card: both ends, which tell it apart and do not replace the comparison. */
+/** Shortened fingerprint for a card: both ends. It does not replace the comparison. */
 export function shortPrint(fingerprint: string): string {
   const body = bodyOf(fingerprint)
   return body === null ? fingerprint.slice(0, 20) : `SHA256:${body.slice(0, 4)}\u2026${body.slice(-4)}`
@@ -27,37 +27,37 @@ export function shortPrint(fingerprint: string): string {
 
 export interface Comparison {
   readonly state: 'empty' | 'partial' | 'equal' | 'different' | 'not-one'
-  /** Equal characters from the first on. */
+  /** Length of the common prefix. */
   readonly equal: number
   readonly words: string
 }
 
-/** Characters that two texts have in common from the first on. */
+/** Returns the length of the common prefix of two texts. */
 function common(a: string, b: string): number {
   let n = 0
   while (n < a.length && n < b.length && a[n] === b[n]) n++
   return n
 }
 
-/** What of a pasted text could be a fingerprint: a line of ssh-keygen or of a ticket holds more than it. */
+/** Possible fingerprints in a pasted text, which may be a line of ssh-keygen or a ticket. */
 function candidates(pasted: string): string[] {
   const named = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/ ]*)/g)].map((m) => (m[1] ?? '').replace(/ /g, ''))
-  // After a named one goes other text: of `SHA256:x root@host` the first word counts where that is a whole one.
+  // Other text may follow, as in `SHA256:x root@host`: the first word counts if it is complete.
   const whole = [...pasted.matchAll(/SHA256:\s*([A-Za-z0-9+/]{43})(?![A-Za-z0-9+/])/g)].map((m) => m[1] ?? '')
   if (whole.length > 0) return whole
   return named.length > 0 ? named : [pasted.replace(/\s/g, '')]
 }
 
 /**
- * Compares what was pasted with the key that was shown. Equal means all 43 characters and none besides; of several
- * fingerprints in the text the most alike counts.
+ * Compares the pasted text with the key of the server. Equal means exactly all 43 characters; of several fingerprints
+ * in the text, the one with the longest common prefix counts.
  */
 export function compare(fingerprint: string, pasted: string): Comparison {
   const body = bodyOf(fingerprint)
   const text = pasted.trim()
   if (body === null || text === '') return { state: 'empty', equal: 0, words: 'nothing pasted' }
   if (/(?:MD5:)?(?:[0-9a-f]{2}:){7,}/i.test(text))
-    return { state: 'not-one', equal: 0, words: 'MD5 is not compared: ask for the SHA256' }
+    return { state: 'not-one', equal: 0, words: 'MD5 is not accepted: use the SHA256 fingerprint' }
   let best = { length: 0, equal: 0 }
   for (const candidate of candidates(text)) {
     const given = candidate.replace(/=$/, '')
@@ -68,12 +68,12 @@ export function compare(fingerprint: string, pasted: string): Comparison {
   }
   const words = `${best.equal} of ${LENGTH} equal`
   if (best.equal === best.length) return { state: 'partial', equal: best.equal, words }
-  return { state: 'different', equal: best.equal, words: `${words}, then different` }
+  return { state: 'different', equal: best.equal, words: `${words}, then a mismatch` }
 }
 
 export const ART = { columns: 17, rows: 9 } as const
 export interface Art {
-  /** How often each field was stepped on, row by row. */
+  /** Visits of each field, row by row. */
   readonly visits: readonly number[]
   readonly start: number
   readonly end: number
@@ -81,10 +81,11 @@ export interface Art {
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** The 32 bytes. */
+/** Decodes the 32 bytes. */
 function bytesOf(body: string): number[] {
   const bytes: number[] = []
-  let [bits, held] = [0, 0]
+  let bits = 0
+  let held = 0
   for (const character of body) {
     held = (held << 6) | BASE64.indexOf(character)
     bits += 6
@@ -98,7 +99,7 @@ function bytesOf(body: string): number[] {
 }
 
 /**
- * The walk of `ssh-keygen -lv` over the same field: two bits a step, lowest first, diagonally, held at the edges. A picture
+ * Randomart by the walk of `ssh-keygen -lv`: two bits a step, lowest first, diagonally, held at the edges. A picture
  * here is the picture there.
  *
  * Source: Loss, Limmer, von Gernler: The drunken bishop, 2009.
@@ -110,7 +111,8 @@ export function artOf(fingerprint: string): Art | null {
   if (body === null) return null
   const { columns, rows } = ART
   const visits = Array.from({ length: columns * rows }, () => 0)
-  let [x, y] = [(columns - 1) / 2, (rows - 1) / 2]
+  let x = (columns - 1) / 2
+  let y = (rows - 1) / 2
   const start = y * columns + x
   for (const byte of bytesOf(body)) {
     for (let shift = 0; shift < 8; shift += 2) {

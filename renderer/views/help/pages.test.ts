@@ -1,4 +1,4 @@
-/** The handbook as the window reads it: nothing of its notation is left over, and every link between pages leads somewhere. */
+/** Help pages: no Markdown notation is left in the rendered text, and every link between pages resolves. */
 import { expect, it } from 'vitest'
 import { blocksOf, type Block } from '../../help/markdown/blocks.ts'
 import { inlineOf, type Inline } from '../../help/markdown/inline.ts'

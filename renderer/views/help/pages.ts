@@ -1,6 +1,5 @@
 /**
- * The pages of Help. What operators read lies in docs/, once, and is read here as the build finds it; keys and numbers of a view are
- * added from what the window itself knows.
+ * Pages of Help, built from docs/. Key bindings and metrics of a view are added from the window's own tables.
  */
 import connect from '../../../docs/connect.md?raw'
 import enforce from '../../../docs/enforce-safely.md?raw'
@@ -24,22 +23,22 @@ const viewTexts = import.meta.glob<string>('../../../docs/views/*.md', {
 
 export type HelpGroup = 'Start' | 'Operating' | 'Views' | 'Reference'
 export interface HelpPage {
-  /** Stays: it is part of addresses. */
+  /** Stable: part of addresses. */
   readonly id: string
   readonly title: string
   readonly group: HelpGroup
   readonly blocks: readonly Block[]
-  /** Everything it says, for a search. */
+  /** Full text, for the search. */
   readonly words: string
-  /** Its file in docs/, by which other pages name it; empty for what is made here. */
+  /** File in docs/, by which other pages link to it; empty for generated pages. */
   readonly file: string
-  /** The view it is about: its keys and its numbers follow the text. */
+  /** View of the page; its key bindings and metrics follow the text. */
   readonly view?: CommandScope
-  /** Follows the text: all keys. */
+  /** Set if all key bindings follow the text. */
   readonly hasAllKeys?: true
 }
 
-/** A page without its first heading, which is its title. */
+/** Creates a page; the first heading becomes its title. */
 function page(id: string, group: HelpGroup, file: string, text: string, more: Partial<HelpPage> = {}): HelpPage {
   const [head, ...blocks] = blocksOf(text)
   const title = head?.kind === 'heading' ? head.text.map((t) => t.text).join('') : id
@@ -50,15 +49,15 @@ const textOfView = (view: string): string => viewTexts[`../../../docs/views/${vi
 
 const KEYBOARD = `# Keyboard
 
-Single keys act when no text field has the focus and nothing floats above the view. \`F1\` goes from number to number and says what each means;
-\`Esc\` ends that. Keys can be chosen in Settings.
+Single keys act while no text field has the focus and no dialog or menu is open. \`F1\` steps through the numbers and explains each;
+\`Esc\` ends that. Keys can be changed in Settings.
 `
 const ABOUT = `# About and licences
 
 Sluice ${version}, an operator console for I/O quality of service on parallel file systems.
 
-It sends nothing anywhere: no telemetry, no search for updates, no fonts or pictures from elsewhere. A packaged Sluice carries the licences of all
-that went into it beside the program, as \`THIRD-PARTY-LICENSES.txt\`.
+It sends no data to third parties: no telemetry, no update checks, no external fonts or images. A packaged Sluice includes the licences of its
+dependencies in \`THIRD-PARTY-LICENSES.txt\`.
 
 \`\`\`
 ${licence.trim()}
@@ -83,7 +82,7 @@ const byId = new Map(pages.map((p) => [p.id, p]))
 export const pageById = (id: string): HelpPage | undefined => byId.get(id)
 const byFile = new Map(pages.filter((p) => p.file !== '').map((p) => [p.file, p.id]))
 
-/** Page that a link leads to, as it stands in `from`; undefined: it is not among those of Help. */
+/** Resolves a link in the file `from` to a page id; undefined if it is not a Help page. */
 export function pageOfLink(from: string, href: string): string | undefined {
   const [path = ''] = href.split('#')
   if (!path.endsWith('.md') || /^[a-z]+:/i.test(path)) return undefined

@@ -8,12 +8,12 @@ import { resendFrame } from '#tests/kits/renderer/view-page.ts'
 import { A, at, B, compared, DAY, historyFrame } from '#tests/kits/renderer/views/history-host.ts'
 import { historyPage } from '#tests/kits/renderer/views/history-page.ts'
 
-// A machine under load takes its time.
+// Generous, for loaded machines.
 vi.setConfig({ testTimeout: 20_000 })
 const { page, open, find, all, out, press, called } = historyPage()
 
 describe('the store', () => {
-  /** To a place of the slider, without letting it go. */
+  /** Moves the slider without releasing it. */
   async function slide(place: number): Promise<void> {
     ;(find('keep').element as HTMLInputElement).value = String(place)
     await find('keep').trigger('input')
@@ -27,7 +27,7 @@ describe('the store', () => {
     return place
   }
 
-  it('sets a longer time without a question, and says what a shorter one deletes before it does', async () => {
+  it('sets a longer retention without confirmation, and shows what a shorter one would delete', async () => {
     await open()
     expect(find('keep-words').text()).toBe('30 d')
     await slide(placeOf('7 d'))
@@ -36,12 +36,12 @@ describe('the store', () => {
     expect(called('setKeep')).toEqual([{ tier: '10s', keepMs: 7 * DAY }])
     await slide(placeOf('2 d'))
     expect(find('keep-effect').text()).toBe(
-      'deletes 4 d 9 h, Fri 13 Nov 05:32 to Tue 17 Nov 14:32; means of 1 min of it stay',
+      'deletes 4 d 9 h, Fri 13 Nov 05:32 to Tue 17 Nov 14:32; means of 1 min are kept',
     )
     expect(called('setKeep')).toHaveLength(1)
     await letGo()
     expect(called('setKeep')).toHaveLength(1)
-    expect(out('store-ask').textContent).toContain('cannot be brought back')
+    expect(out('store-ask').textContent).toContain('cannot be restored')
     out('ask-no').click()
     await flushPromises()
     expect(find('keep-words').text()).toBe('30 d')
@@ -53,7 +53,7 @@ describe('the store', () => {
     expect(called('setKeep').at(-1)).toEqual({ tier: '10s', keepMs: 2 * DAY })
   })
 
-  it('sets by key when the key is let go, not on the way', async () => {
+  it('applies by keyboard on release, not while moving', async () => {
     await open()
     const input = find('keep')
     for (const place of [16, 15, 14]) {
@@ -73,7 +73,7 @@ describe('the store', () => {
     expect(find('keep-words').text()).toBe('1 d')
   })
 
-  it('shows loudly what was taken out before its time, and only that', async () => {
+  it('warns about samples deleted before their retention ended, and only about these', async () => {
     const gone = { atMs: at(12), tier: '10s' as const, fromMs: at(-48), toMs: at(-47), samples: 12_345 }
     await open()
     expect(find('evictions').exists()).toBe(false)
@@ -85,14 +85,14 @@ describe('the store', () => {
       { ...gone, atMs: at(9), reason: 'disk' as const },
     ]
     await resendFrame(page.host, historyFrame({ store: { ...store, evictions, freeBytes: 2 ** 29 } }))
-    expect(find('evictions').text()).toContain('Taken out before its time')
+    expect(find('evictions').text()).toContain('Deleted before retention ended')
     expect(find('evictions').text()).toContain('means of 10 s, Tue 17 00:00 to Tue 17 01:00')
     expect(find('evictions').text()).toContain('the disk was nearly full')
     expect(find('evictions').text()).toContain('and 1 earlier')
     expect(find('store-free').classes()).toContain('tight')
   })
 
-  it('takes a quota as typed; one below what is in use asks first', async () => {
+  it('takes a quota as typed; one below the size in use needs a confirmation', async () => {
     await open()
     await find('quota').setValue('lots')
     expect(find('quota-fault').exists()).toBe(true)
@@ -108,7 +108,7 @@ describe('the store', () => {
     expect(called('setQuota').at(-1)).toEqual({ bytes: 2 ** 30 })
   })
 
-  it('says why the host refused, and puts the slider back', async () => {
+  it('shows why the host refused, and resets the slider', async () => {
     await open()
     page.host.refuse = { code: 'HISTORY_BUSY', what: 'The retention was not changed', why: 'the disk does not answer' }
     await slide(placeOf('7 d'))
@@ -119,8 +119,8 @@ describe('the store', () => {
     useConnectionStore().lost(null)
     await find('quota').setValue('8')
     expect(find('quota-set').attributes('disabled')).toBeDefined()
-    expect(find('quota-set').attributes('title')).toContain('There is no connection to the host')
-    // Enter in the field reaches nobody either, and says so.
+    expect(find('quota-set').attributes('title')).toContain('No connection to the host')
+    // Enter in the field does not reach the host either, and shows so.
     await page.wrapper.find('form.quota').trigger('submit')
     await flushPromises()
     expect(page.wrapper.find('.callout').text()).toContain('NO_HOST')
@@ -128,7 +128,7 @@ describe('the store', () => {
 })
 
 describe('recordings', () => {
-  it('opens one, shows why another cannot be, removes one after a question', async () => {
+  it('opens one, shows why another cannot be opened, removes one after a confirmation', async () => {
     await open()
     const [first, , , checked, broken] = all('recording')
     expect(checked?.text()).toContain('Checking...')
@@ -158,7 +158,7 @@ describe('recordings', () => {
     expect(useHistoryStore().isRecordOpen).toBe(false)
   })
 
-  it('keeps the form open and says why nothing was recorded', async () => {
+  it('keeps the form open and shows why nothing was recorded', async () => {
     await open()
     page.host.refuse = { code: 'NO_SPACE', what: 'Nothing was recorded', why: 'the disk is full', next: 'Free 40 MiB' }
     press('r')
@@ -168,13 +168,13 @@ describe('recordings', () => {
     expect(useHistoryStore().isRecordOpen).toBe(true)
   })
 
-  it('shows no store while a recording is on screen, and goes back to the source', async () => {
+  it('shows no store while a recording is active, and returns to the source', async () => {
     const playback = { file: 'mdt-storm', tier: 'raw', fromMs: at(1), toMs: at(2) } as const
     const source = { cluster: 'altair', env: 'PROD', kind: 'RECORDED' } as unknown as StatusFrame['source']
     await open(historyFrame(), { playback, source })
     expect(find('keep').exists()).toBe(false)
     expect(find('record-open').exists()).toBe(false)
-    expect(all('recording')[1]?.text()).toContain('ON SCREEN')
+    expect(all('recording')[1]?.text()).toContain('ACTIVE')
     await find('leave').trigger('click')
     await flushPromises()
     expect(called('leave')).toHaveLength(1)
@@ -219,7 +219,7 @@ describe('CSV', () => {
     expect(files[0]?.size).toBe(100 * text.length)
   })
 
-  it('is cancelled: the host is told, and there is no half file', async () => {
+  it('is cancelled at the host, without a partial file', async () => {
     await open(compared())
     page.host.holdsCsv = true
     const files = await start()
@@ -231,11 +231,11 @@ describe('CSV', () => {
     expect(files).toEqual([])
   })
 
-  it('makes no file of what ended before its last part, and says why the host refused', async () => {
+  it('writes no file if the last part is missing, and shows why the host refused', async () => {
     await open(compared())
     page.host.csv = [{ text: 'at\n', rows: 0, isLast: false }]
     const files = await start()
-    await vi.waitFor(() => expect(out('export-dialog').textContent).toContain('before its last part'))
+    await vi.waitFor(() => expect(out('export-dialog').textContent).toContain('the host ended the export early'))
     expect(files).toEqual([])
     page.host.refuse = { code: 'NOTHING_KEPT', what: 'The CSV was not written', why: 'nothing is kept of these hours' }
     out('export').click()

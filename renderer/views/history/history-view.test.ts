@@ -20,7 +20,7 @@ import {
 } from '#tests/kits/renderer/views/history-host.ts'
 import { historyPage, xOf } from '#tests/kits/renderer/views/history-page.ts'
 
-// A machine under load takes its time.
+// Generous, for loaded machines.
 vi.setConfig({ testTimeout: 20_000 })
 const { page, open, openWhole, find, all, press, asked, called, drag } = historyPage()
 const key = (name: string, more: object = {}) => find('spans').trigger('keydown', { key: name, ...more })
@@ -31,12 +31,12 @@ describe('the day', () => {
     expect(find('day-name').text()).toBe('Thu 19 Nov')
     expect(all('day-gap')).toHaveLength(1)
     expect(find('watch-level').text()).toBe('watch 150 ms')
-    // Two of the eight stand too close for shapes of their own.
+    // Two of the eight are too close for separate shapes.
     expect(all('event-mark')).toHaveLength(7)
     const label = find('day-chart').attributes('aria-label')
     expect(label).toContain('mean service time on Thu 19 Nov: from 45 ms to 283 ms')
     expect(label).toContain('1 gap, 8 events')
-    // Two runs of the line: the gap interrupts it.
+    // Two line segments, interrupted by the gap.
     expect(find('day-chart').find('path.line').attributes('d')?.match(/M/g)).toHaveLength(2)
     await find('spans').trigger('pointermove', { clientX: xOf(at(14)) })
     expect(find('day-reading').text()).toBe('14:00 console not running')
@@ -49,7 +49,7 @@ describe('the day', () => {
     expect(find('chip-a').attributes('aria-pressed')).toBe('true')
     await drag(A.fromMs + 40_000, A.toMs - 30_000)
     expect(find('chip-b').attributes('aria-pressed')).toBe('true')
-    // The edge of A could be taken: B begins a little after it.
+    // B begins a little after A: at its edge, the drag would take A's edge.
     await drag(B.fromMs + 9 * 60_000, B.toMs + 10 * 60_000)
     await vi.waitFor(() => expect(asked()).toMatchObject({ a: A, b: spanOf(at(3), at(3, 20)) }))
     expect(find('chip-a').text()).toBe('A02:30\u201302:50')
@@ -92,7 +92,7 @@ describe('the day', () => {
     expect(find('spans').attributes('aria-valuetext')).toContain('not set')
   })
 
-  it('sets what was dragged against the stretch before it by C', async () => {
+  it('sets A to the period before the dragged one by C', async () => {
     await open()
     await drag(B.fromMs, B.toMs)
     press('c')
@@ -134,12 +134,12 @@ describe('the day', () => {
     await vi.waitFor(() => expect(asked()).toMatchObject({ zoom: spanOf(at(14, 30), at(14, 32)) }))
   })
 
-  it('tells the day as a table under v, gaps and events in their places', async () => {
+  it('shows the day as a table by v, gaps and events in their places', async () => {
     await open(historyFrame({ day: { ...historyFrame().day, t: [at(13, 45), at(14, 10)], values: [80, 90] } }))
     press('v')
     await vi.waitFor(() => expect(all('day-row').length).toBeGreaterThan(3))
     const rows = all('day-row').map((r) => r.text())
-    expect(rows.find((r) => r.startsWith('13:50:00'))).toBe('13:50:00gapnothing until 14:05:00: console not running')
+    expect(rows.find((r) => r.startsWith('13:50:00'))).toBe('13:50:00gapno data until 14:05:00: console not running')
     expect(rows.some((r) => r.includes('80 ms') && r.startsWith('13:45:00'))).toBe(true)
     expect(rows.some((r) => r.includes('Rule: cap_4601 started by dev, ref 48'))).toBe(true)
   })
@@ -192,7 +192,7 @@ describe('the day', () => {
     await open(historyFrame({ since: { leftMs: at(1), marks: [mark(at(2), 'start', text)], more: 3 } }))
     expect(all('since')[0]?.text()).toContain('<img src=x onerror=alert(1)>\u2039202E\u203Acap')
     expect(page.wrapper.find('img').exists()).toBe(false)
-    expect(find('since-more').text()).toContain('3 events more')
+    expect(find('since-more').text()).toContain('3 more events')
   })
 })
 
@@ -204,7 +204,7 @@ describe('seven days', () => {
     expect(all('week-cell')).toHaveLength(cells)
   })
 
-  it('tells day, time and value of a cell by key, and makes it B against the quarter hour before', async () => {
+  it('shows day, time and value of a cell by key, and makes it B against the quarter hour before', async () => {
     await openWhole(historyFrame())
     const week = find('week')
     await week.trigger('focus')
@@ -216,10 +216,10 @@ describe('seven days', () => {
     const fromMs = TODAY - DAY + 14 * HOUR + HOUR / 4
     const expected = { dayMs: TODAY - DAY, a: spanOf(fromMs - HOUR / 4, fromMs), b: spanOf(fromMs, fromMs + HOUR / 4) }
     await vi.waitFor(() => expect(asked()).toMatchObject(expected))
-    // A hole can be looked at, not chosen.
+    // A gap can be focused, not selected.
     for (const name of ['Home', 'ArrowUp', 'ArrowUp']) await week.trigger('keydown', { key: name })
     for (let i = 0; i < 10; i++) await week.trigger('keydown', { key: 'ArrowRight' })
-    expect(week.attributes('aria-valuetext')).toBe('Mon 16 Nov, 02:30\u201302:45: nothing was measured')
+    expect(week.attributes('aria-valuetext')).toBe('Mon 16 Nov, 02:30\u201302:45: not measured')
     await week.trigger('keydown', { key: 'Enter' })
     expect(useHistoryStore().spans.b).toEqual(expected.b)
   })
@@ -248,7 +248,7 @@ describe('A against B', () => {
     expect(useSelectionStore().inspectorOpen).toBe(true)
   })
 
-  it('is gone through by arrows in its table, whatever it is grouped by', async () => {
+  it('moves by arrows in its table, with any grouping', async () => {
     vi.spyOn(Element.prototype, 'scrollIntoView').mockReturnValue()
     await open(compared())
     const named = (): string | undefined =>
@@ -282,7 +282,7 @@ describe('A against B', () => {
     await vi.waitFor(() => expect(page.router.currentRoute.value.name).toBe('jobs'))
   })
 
-  it('lays A and B over each other from their beginnings, with what was changed in B', async () => {
+  it('overlays A and B aligned at their starts, with the rule changes in B', async () => {
     await open(compared())
     const chart = find('overlay-chart')
     expect(chart.attributes('aria-label')).toContain('mean 74 in A')
@@ -291,10 +291,10 @@ describe('A against B', () => {
     expect(chart.text()).toContain('20 min')
   })
 
-  it('compares nothing with a span in which nothing was measured', async () => {
+  it('compares nothing with a span without data', async () => {
     const { overlay } = compared()
     await open(compared({ overlay: { a: { offsetMs: [0], values: [null] }, b: overlay!.b } }))
-    expect(find('span-missing').text()).toContain('Nothing was measured in A')
+    expect(find('span-missing').text()).toContain('No data in A')
     expect(all('mover')).toHaveLength(0)
   })
 
@@ -309,14 +309,14 @@ describe('A against B', () => {
   })
 })
 
-describe('without a past', () => {
-  it('says that nothing is kept yet, and where it will be', async () => {
+describe('without history', () => {
+  it('shows that there is no history yet, and its file', async () => {
     await open(historyFrame({ kept: null, week: [] }))
-    expect(find('history-none').text()).toContain('Nothing is kept yet')
+    expect(find('history-none').text()).toContain('No history yet')
     expect(find('history-none').text()).toContain('altair.sqlite')
   })
 
-  it('lets another source have another past', async () => {
+  it('resets for another source', async () => {
     await open(compared())
     const view = useHistoryStore()
     view.compare(A, B)

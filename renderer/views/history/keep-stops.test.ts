@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { csvName } from './csv-face.ts'
-import { deletedBy, keepStops, leftAfter, readSize } from './keep-stops.ts'
+import { csvName } from './csv-export.ts'
+import { deletedBy, keepStops, coarserTier, readSize } from './keep-stops.ts'
 import { DAY, historyFrame, HOUR, NOW_MS } from '#tests/kits/renderer/views/history-host.ts'
 
 const { tiers } = historyFrame().store
 
 describe('retention', () => {
-  it('stops at round lengths, at its limits and at what holds', () => {
+  it('stops at round lengths, at its limits and at the current value', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 60_000, max: 3650 * DAY }),
@@ -24,20 +24,24 @@ describe('retention', () => {
       ),
     )
   })
-  it('says what a shorter time deletes, and what still tells of it', () => {
+  it('computes what a shorter retention deletes, and which tier still covers it', () => {
     const ten = tiers.find(({ id }) => id === '10s')!
     expect(deletedBy(ten, 30 * DAY, NOW_MS)).toBeNull()
     const gone = deletedBy(ten, 2 * DAY, NOW_MS)!
     expect(gone).toEqual({ fromMs: NOW_MS - 6 * DAY - 9 * HOUR, toMs: NOW_MS - 2 * DAY })
-    expect(leftAfter(tiers, '10s', gone)).toBe('1min')
-    expect(leftAfter(tiers, '1min', gone)).toBeUndefined()
+    expect(coarserTier(tiers, '10s', gone)).toBe('1min')
+    expect(coarserTier(tiers, '1min', gone)).toBeUndefined()
     expect(deletedBy({ oldestMs: null }, HOUR, NOW_MS)).toBeNull()
   })
 })
 
 it('reads a quota as it is typed, and nothing else', () => {
   expect(['4', '4.5 GiB', '4,5g', ' 800 MiB ', '1T'].map(readSize)).toEqual([
-    ...[4 * 2 ** 30, 4.5 * 2 ** 30, 4.5 * 2 ** 30, 800 * 2 ** 20, 2 ** 40],
+    4 * 2 ** 30,
+    4.5 * 2 ** 30,
+    4.5 * 2 ** 30,
+    800 * 2 ** 20,
+    2 ** 40,
   ])
   for (const text of ['', '0', '-1', 'lots', '4 GiB!', '1e9', '9999999 T']) expect(readSize(text)).toBeUndefined()
 })

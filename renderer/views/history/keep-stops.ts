@@ -1,6 +1,6 @@
-/** Retention of a tier: where its slider stops, and what a shorter one would delete. */
+/** Retention of a tier: stops of its slider, and deletions by a shorter retention. */
 import { TIERS, type HistoryFrame, type Span, type TierId } from '#core/api/history.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from './span-words.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './span-format.ts'
 
 export type Tier = HistoryFrame['store']['tiers'][number]
 
@@ -17,31 +17,31 @@ const STOPS = [
   ...[1, 2, 3, 5, 7, 14, 21, 30, 60, 90, 180, 365, 730, 1825, 3650].map((d) => d * DAY_MS),
 ]
 
-/** Round lengths within the limits, with the limits themselves and what holds now. */
+/** Slider stops: round lengths within the limits, the limits, and the current retention. */
 export function keepStops(tier: Pick<Tier, 'leastMs' | 'mostMs' | 'keepMs'>): number[] {
   const within = STOPS.filter((stop) => stop > tier.leastMs && stop < tier.mostMs)
   const ends = [tier.leastMs, tier.mostMs, Math.max(tier.leastMs, Math.min(tier.mostMs, tier.keepMs))]
   return [...new Set([...within, ...ends])].sort((a, b) => a - b)
 }
 
-/** What goes at once when a tier is kept for `keepMs` from now on; null: nothing. */
+/** Range deleted when the retention of a tier becomes `keepMs`; null: nothing. */
 export function deletedBy(tier: Pick<Tier, 'oldestMs'>, keepMs: number, nowMs: number): Span | null {
   const toMs = nowMs - keepMs
   return tier.oldestMs !== null && tier.oldestMs < toMs ? { fromMs: tier.oldestMs, toMs } : null
 }
 
-/** The coarser tier that still tells of all that goes; undefined: nothing does. */
-export function leftAfter(tiers: readonly Tier[], id: TierId, gone: Span): TierId | undefined {
+/** Finest coarser tier that covers the whole deleted range; undefined: none does. */
+export function coarserTier(tiers: readonly Tier[], id: TierId, gone: Span): TierId | undefined {
   return TIERS.slice(TIERS.indexOf(id) + 1).find((coarser) => {
     const tier = tiers.find((t) => t.id === coarser)
     return tier !== undefined && tier.oldestMs !== null && tier.oldestMs <= gone.fromMs
   })
 }
 
-/** Beyond it a deletion is asked for first. */
+/** Longer deletions need a confirmation. */
 export const ASK_BEYOND_MS = HOUR_MS
 
-/** `4`, `4.5 GiB`, `800 MiB`, `4 GB`; bytes, or undefined for what is no size. Without a unit GiB are meant, and M, G, T are binary. */
+/** Parses `4`, `4.5 GiB`, `800 MiB`, `4 GB` into bytes; undefined if invalid. Default unit GiB; M, G, T are binary. */
 export function readSize(text: string): number | undefined {
   const match = /^\s*(\d{1,6}(?:[.,]\d{1,3})?)\s*(M|G|T)?(i?B)?\s*$/i.exec(text)
   if (!match) return undefined

@@ -1,8 +1,8 @@
-/** Who moved from A to B as rows, largest change first, with what the others add up to. */
+/** Rows of the movers table: changes from A to B, largest first, and the sum of the rest. */
 import type { HistoryFrame } from '#core/api/history.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, formatSigned, plural } from '../../format/units.ts'
-import { rateScale } from './measure-face.ts'
+import { rateScale } from './measure-model.ts'
 
 type Movers = HistoryFrame['movers']
 export interface MoverRow {
@@ -14,7 +14,7 @@ export interface MoverRow {
   readonly a: string
   readonly b: string
   readonly change: string
-  /** -1..1 of the largest change. */
+  /** Share of the largest change, -1..1. */
   readonly share: number
 }
 
@@ -27,11 +27,15 @@ export function moverRows(movers: Movers): { unit: string; rows: MoverRow[]; res
   const largest = Math.max(1e-9, ...changes.map(Math.abs))
   const text = (value: number): string => formatNumber(value / divisor, decimals)
   const face = (a: number, b: number) => ({
-    ...{ a: text(a), b: text(b), change: formatSigned((b - a) / divisor, decimals) },
+    a: text(a),
+    b: text(b),
+    change: formatSigned((b - a) / divisor, decimals),
     share: Math.max(-1, Math.min(1, (b - a) / largest)),
   })
   const rows = movers.name.map((id, i) => ({
-    ...{ id, name: plainText(id) || '(none)', colour: movers.colour[i] ?? 0 },
+    id,
+    name: plainText(id) || '(none)',
+    colour: movers.colour[i] ?? 0,
     who: [movers.user[i], movers.account[i]]
       .filter(Boolean)
       .map((s) => plainText(s ?? ''))

@@ -27,7 +27,8 @@ import {
 } from '#tests/kits/renderer/views/bundle-host.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
-let [wrapper, host]: [VueWrapper, BundleHost] = [null!, null!]
+let wrapper: VueWrapper = null!
+let host: BundleHost = null!
 freshPage(296, () => wrapper.unmount())
 
 async function open(of: Incident | null = incident(), frame: IncidentsFrame = incidentsFrame()): Promise<void> {
@@ -40,14 +41,14 @@ async function open(of: Incident | null = incident(), frame: IncidentsFrame = in
 const asked = (): ExportInput[] =>
   host.calls.filter(({ verb }) => verb === 'preview').map((c) => c.input as ExportInput)
 const called = (verb: string) => host.calls.filter((c) => c.verb === verb).map((c) => c.input)
-/** The questions that are on their way are answered. */
+/** Waits until pending requests are answered. */
 async function settled(): Promise<void> {
   await flushPromises()
   await vi.waitFor(() => expect(wrapper.find('[aria-busy="false"]').exists()).toBe(true), { timeout: 5000 })
   await flushPromises()
 }
 const find = (testid: string) => wrapper.find(`[data-testid="${testid}"]`)
-/** Dialogs stand outside of the panel. */
+/** Finds an element outside of the panel, as dialogs are. */
 function out(testid: string): HTMLElement {
   const element = document.querySelector<HTMLElement>(`[data-testid="${testid}"]`)
   if (!element) throw new Error(`no ${testid}`)
@@ -55,15 +56,15 @@ function out(testid: string): HTMLElement {
 }
 const exportButton = () => find('bundle-export')
 
-/** How the question that waits is answered. */
+/** Takes the resolver of the pending request. */
 function take(): (() => void) | null {
   const { goOn } = host
   host.goOn = null
   return goOn
 }
 
-describe('what leaves', () => {
-  it('is asked for by what the incident is about, with pseudonyms, and sized for both details', async () => {
+describe('contents of the bundle', () => {
+  it('are requested for the incident, with pseudonyms, and sized for both levels of detail', async () => {
     await open()
     await vi.waitFor(() => expect(asked()).toHaveLength(2))
     const expected = { incident: 'INC-0042', span: { fromMs: FROM, toMs: TO }, redact: true, leaveOut: [], name: null }
@@ -77,21 +78,21 @@ describe('what leaves', () => {
     expect(exportButton().text()).toContain('Export .zip')
   })
 
-  it('shows one name of each kind with what stands for it, and says when names leave', async () => {
+  it('show one name of each kind with its pseudonym, and a warning without redaction', async () => {
     await open()
     expect(find('pairs').text()).toBe('tkovac\u2192 user-074690.python\u2192 job-3f.app-2oss02.altair\u2192 oss-b')
     await find('redact').trigger('click')
     await vi.waitFor(() => expect(asked().at(-1)?.redact).toBe(false))
     expect(find('pairs').exists()).toBe(false)
-    expect(wrapper.text()).toContain('Not redacted: names of users and hosts leave.')
+    expect(wrapper.text()).toContain('Not redacted: user and host names are included.')
     expect(exportButton().text()).toContain('Export with names')
-    // Chosen for this one: another incident begins with pseudonyms.
+    // The choice applies to this incident; another one starts with pseudonyms.
     await wrapper.setProps({ incident: incident({ id: 'INC-0043' }) })
     await vi.waitFor(() => expect(asked().at(-1)).toMatchObject({ incident: 'INC-0043', redact: true }))
     expect(exportButton().text()).toContain('Export .zip')
   })
 
-  it('takes the window on screen where there is no notebook', async () => {
+  it('are of the current window without a notebook', async () => {
     await open(null)
     const toMs = Math.floor(NOW / 1000) * 1000 + 1000
     expect(asked()[0]).toMatchObject({ incident: null, span: { fromMs: toMs - 300_000, toMs } })
@@ -99,7 +100,7 @@ describe('what leaves', () => {
     expect(find('findings').exists()).toBe(false)
   })
 
-  it('cancels a question that is no longer asked and shows the answer of the newest', async () => {
+  it('cancel an outdated request and show the answer of the newest', async () => {
     await open()
     await vi.waitFor(() => expect(asked()).toHaveLength(2))
     host.holds = true
@@ -119,7 +120,7 @@ describe('what leaves', () => {
     expect(find('bundle-size').text()).toBe('about 1 KiB')
   })
 
-  it('says why it is not known, and asks again when the host is back', async () => {
+  it('show why they are not known, and are requested again when the host is back', async () => {
     await open()
     host.refuse = { verb: 'preview', notice: notice('EMPTY_RANGE', 'Nothing is kept there') }
     await find('redact').trigger('click')
@@ -135,7 +136,7 @@ describe('what leaves', () => {
     expect(exportButton().attributes('disabled')).toBeUndefined()
   })
 
-  it('leaves groups out and takes them in again, but never README and manifest', async () => {
+  it('leave groups out and include them again, but never README and manifest', async () => {
     await open()
     const audit = find('content-audit')
     expect(audit.attributes()).toMatchObject({ role: 'checkbox', 'aria-checked': 'true' })
@@ -147,20 +148,20 @@ describe('what leaves', () => {
     expect(wrapper.findAll('[role="checkbox"]')).toHaveLength(3)
   })
 
-  it('links a name in a note to its cell, and tells of stretches that are missing', async () => {
+  it('link a name in a note to its cell, and list missing ranges', async () => {
     await open()
     host.previews = () => preview({ missing: ['14:29 to 14:30: evicted', 'b', 'c', 'd'] })
     await find('redact').trigger('click')
     await find('redact').trigger('click')
     await vi.waitFor(() => expect(wrapper.text()).toContain('14:29 to 14:30: evicted'))
-    expect(wrapper.text()).toContain('and 1 more stretch that cannot be in it')
+    expect(wrapper.text()).toContain('and 1 more missing range')
     await find('findings').find('button').trigger('click')
     expect(useIncidentsStore().fresh).toBe('c1')
   })
 })
 
-describe('the dialog of what leaves', () => {
-  it('holds every field and how, names that can be searched, what never leaves, and returns the focus', async () => {
+describe('the review of contents', () => {
+  it('lists every field, searchable names and what is never exported, and returns the focus', async () => {
     await open()
     const link = find('what-leaves').element as HTMLElement
     link.focus()
@@ -168,7 +169,7 @@ describe('the dialog of what leaves', () => {
     await flushPromises()
     const dialog = out('preview-dialog')
     expect(dialog.textContent).toContain('Job412, 2 shown')
-    // Text that would turn the line is named.
+    // Bidi overrides are shown as escapes.
     expect(dialog.textContent).toContain('4690.\u2039202E\u203Agnp.exe')
     expect(dialog.textContent).not.toContain(TURNED)
     const search = out('preview-search') as HTMLInputElement
@@ -182,8 +183,8 @@ describe('the dialog of what leaves', () => {
     await flushPromises()
     expect([...dialog.querySelectorAll('[data-testid="preview-field"]')].map((f) => f.textContent)).toEqual([
       'samples.jobpseudonym',
-      'samples.rpcsas it is',
-      'cell.textnames in it replaced',
+      'samples.rpcsunchanged',
+      'cell.textnames replaced',
     ])
     out('preview-not').click()
     await flushPromises()
@@ -209,7 +210,7 @@ describe('the range', () => {
     await find(`range-${end}`).setValue(text)
   }
 
-  it('is typed as on the clock, and is said to be another than that of the incident', async () => {
+  it('is typed as clock times, with a note if it differs from the incident', async () => {
     await open()
     expect([input('from').value, input('to').value]).toEqual(['14:27:00', '14:37:00'])
     await type('to', '14:30:30')
@@ -221,16 +222,16 @@ describe('the range', () => {
     expect(input('to').value).toBe('14:37:00')
   })
 
-  it('says in words what is wrong, and exports nothing meanwhile', async () => {
+  it('shows input errors, and exports nothing meanwhile', async () => {
     await open()
     await type('from', '14:27:99')
-    expect(find('range-fault').text()).toContain('No time')
+    expect(find('range-fault').text()).toContain('Not a time')
     expect(input('from').getAttribute('aria-invalid')).toBe('true')
     expect(exportButton().attributes('disabled')).toBeDefined()
     expect(useBundleStore().input).toBeNull()
     await type('from', '14:50')
-    expect(find('range-fault').text()).toBe('The end is not after the beginning')
-    // What is wrong stays to be mended.
+    expect(find('range-fault').text()).toBe('The end must be after the start')
+    // Invalid input stays for correction.
     await find('range-from').trigger('blur')
     expect(input('from').value).toBe('14:50')
     await type('from', '14:20')
@@ -254,13 +255,13 @@ describe('the range', () => {
 })
 
 describe('the export', () => {
-  it('tells what is being done, then name, size, hash and place, and what is next', async () => {
+  it('shows progress, then name, size, hash and path, and the next actions', async () => {
     await open()
     host.holdsExport = true
     await exportButton().trigger('click')
     await vi.waitFor(() => expect(find('bundle-progress').text()).toMatch(/Samples.*40\u202F%/))
     expect(exportButton().attributes('disabled')).toBeDefined()
-    // A second one at once is not begun.
+    // A second export is not started meanwhile.
     await useBundleExportStore().run(useBundleStore().input!)
     expect(called('export')).toHaveLength(1)
     host.endExport?.()
@@ -275,7 +276,7 @@ describe('the export', () => {
     expect([called('verify'), called('open')]).toEqual([[{ name: 'INC-0042.zip' }], [{ name: 'INC-0042.zip' }]])
   })
 
-  it('goes on while another view is on screen, and its end is there when one comes back', async () => {
+  it('continues while another view is open, and shows its outcome on return', async () => {
     await open()
     host.holdsExport = true
     await exportButton().trigger('click')
@@ -288,23 +289,23 @@ describe('the export', () => {
     expect(find('bundle-done').exists()).toBe(true)
   })
 
-  it('is cancelled at once, and says that nothing was kept', async () => {
+  it('is cancelled at once, and shows that nothing was kept', async () => {
     await open()
     host.holdsExport = true
     await exportButton().trigger('click')
     await vi.waitFor(() => expect(host.endExport).not.toBeNull())
     await find('bundle-cancel').trigger('click')
-    await vi.waitFor(() => expect(find('bundle-cancelled').text()).toContain('Nothing half-written was kept'))
+    await vi.waitFor(() => expect(find('bundle-cancelled').text()).toContain('No partial file was kept'))
   })
 
-  it('offers another name where one is taken, and a failure with its next action', async () => {
+  it('offers another name if one is taken, and a failure with its next action', async () => {
     await open(incident(), incidentsFrame({ bundles: [bundleRow('INC-0042.zip'), bundleRow('INC-0042-2.zip')] }))
     host.events = [{ kind: 'failed', notice: notice('BUNDLE_EXISTS', 'The bundle was not written') }]
     await exportButton().trigger('click')
     await vi.waitFor(() => expect(find('bundle-failed').text()).toContain('Next: Choose another.'))
     expect((find('bundle-name').element as HTMLInputElement).value).toBe('INC-0042-3')
     await find('bundle-name').setValue('INC-0042.zip')
-    expect(find('bundle-failed').text()).toContain('There is one of this name')
+    expect(find('bundle-failed').text()).toContain('This name is already in use')
     await find('bundle-name').setValue('for the vendor')
     host.events = [done]
     await find('bundle-failed').find('form').trigger('submit')
@@ -312,11 +313,11 @@ describe('the export', () => {
     expect(called('export').at(-1)).toMatchObject({ name: 'for the vendor', incident: 'INC-0042' })
   })
 
-  it('takes a line that breaks as a failure, not as a file', async () => {
+  it('fails if the connection breaks, without a file', async () => {
     await open()
     host.events = [{ kind: 'progress', what: 'Charts', done: 0.9 }]
     await exportButton().trigger('click')
-    await vi.waitFor(() => expect(find('bundle-failed').text()).toContain('before it was whole'))
+    await vi.waitFor(() => expect(find('bundle-failed').text()).toContain('the host ended the export early'))
   })
 
   it('gives the report as text, also where there is no folder for bundles', async () => {
@@ -335,12 +336,15 @@ describe('the export', () => {
     showStatus({
       source: { cluster: 'cluster-1', env: 'DEMO', kind: 'RECORDED', sinceMs: 0 },
       playback: {
-        ...{ file: 'INC-0042.zip', tier: 'raw', fromMs: FROM, toMs: TO },
+        file: 'INC-0042.zip',
+        tier: 'raw',
+        fromMs: FROM,
+        toMs: TO,
         bundle: { title: 'x', env: 'PROD', redacted: true, verified: true },
       },
     })
     await flushPromises()
     expect(find('redact').exists()).toBe(false)
-    expect(find('redact-done').text()).toContain('pseudonyms already')
+    expect(find('redact-done').text()).toContain('already pseudonyms')
   })
 })

@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { describe, expect, it, vi } from 'vitest'
 import type { IncidentsFrame } from '#core/api/incidents.ts'
-import { nameFault, nameFor, otherName } from '../../stores/bundle-name.ts'
+import { nameFault, nameFor, nextFreeName } from '../../stores/bundle-name.ts'
 import { PART_BYTES, useBundleUploadStore } from '../../stores/bundle-upload.ts'
 import { useBundlesStore } from '../../stores/bundles.ts'
 import { freshPage } from '#tests/kits/renderer/view-page.ts'
@@ -20,7 +20,8 @@ import {
 } from '#tests/kits/renderer/views/bundle-host.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
-let [wrapper, host]: [VueWrapper, BundleHost] = [null!, null!]
+let wrapper: VueWrapper = null!
+let host: BundleHost = null!
 freshPage(248, () => wrapper.unmount())
 
 async function open(frame: Partial<IncidentsFrame> = {}): Promise<void> {
@@ -55,7 +56,7 @@ function drag(type: string, files: File[] = [], more: object = {}): Event {
 }
 
 describe('the bundles', () => {
-  it('say what they are of and whether names are in them, and open as a recorded source', async () => {
+  it('show their range and redaction, and open as a recorded source', async () => {
     await open({ bundles: [bundleRow('INC-0042.zip'), bundleRow('all.zip', { redacted: false, title: '' })] })
     expect(rows().map((r) => r.text())).toEqual([
       'Write wait \u00D74 from one job on 5 targets2.4 MiBINC-0042.zippseudonyms14:27, 10 min',
@@ -66,13 +67,13 @@ describe('the bundles', () => {
     expect(called('open')).toEqual([{ name: 'all.zip' }])
   })
 
-  it('cannot be opened with a fault, which is said in words', async () => {
+  it('cannot be opened with a fault, which is shown', async () => {
     await open({ bundles: [bundleRow('half.zip', { title: '', fault: 'The archive ends before its last member' })] })
     expect(find('bundle-fault').text()).toBe('The archive ends before its last member')
     expect(rows()[0]!.find('button').attributes('disabled')).toBeDefined()
   })
 
-  it('show names of elsewhere as text that cannot turn', async () => {
+  it('show foreign names as text, with bidi characters escaped', async () => {
     await open({ bundles: [bundleRow(`${TURNED}.zip`, { title: MARKUP, cluster: `a\u2066b` })] })
     expect(rows()[0]!.text()).toContain(MARKUP)
     expect(rows()[0]!.find('button').attributes('title')).toContain('a\u20392066\u203Ab')
@@ -80,7 +81,7 @@ describe('the bundles', () => {
     expect(document.querySelector('img')).toBeNull()
   })
 
-  it('are drawn as far as they are in view, of two hundred', async () => {
+  it('render only the rows in view, of two hundred', async () => {
     await open({ bundles: Array.from({ length: 200 }, (_, i) => bundleRow(`b${i}.zip`)) })
     await vi.waitFor(() => expect(rows().length).toBeGreaterThan(3))
     expect(rows().length).toBeLessThan(40)
@@ -89,14 +90,14 @@ describe('the bundles', () => {
 
   it('are none at first, and need a folder', async () => {
     await open({ bundles: [] })
-    expect(wrapper.text()).toContain('None yet.')
+    expect(wrapper.text()).toContain('No bundles.')
     showFrame(incidentsFrame({ folder: null }))
     await flushPromises()
     expect(find('bundles-no-folder').text()).toContain('--history FILE')
     expect(find('bundle-pick').attributes('disabled')).toBeDefined()
   })
 
-  it('are removed after a question', async () => {
+  it('are removed after a confirmation', async () => {
     await open()
     await menu('bundle-remove')
     expect(called('removeBundle')).toEqual([])
@@ -105,7 +106,7 @@ describe('the bundles', () => {
     expect(called('removeBundle')).toEqual([{ name: 'INC-0042.zip' }])
   })
 
-  it('are fetched part by part into one file, and half of one is none', async () => {
+  it('are fetched part by part into one file, never into a partial one', async () => {
     await open()
     const save = vi.spyOn(URL, 'createObjectURL').mockReturnValue('blob:x')
     host.parts = [
@@ -120,22 +121,24 @@ describe('the bundles', () => {
     await useBundlesStore().fetchFile('INC-0042.zip')
     await flushPromises()
     expect(save).toHaveBeenCalledOnce()
-    expect(wrapper.text()).toContain('before its last part')
+    expect(wrapper.text()).toContain('the host ended the download early')
   })
 })
 
 describe('verify', () => {
-  it('names the hash of what is as it was written', async () => {
+  it('shows the hash of an unchanged bundle', async () => {
     await open()
     await menu('bundle-verify')
     await vi.waitFor(() => expect(out('verify-word').textContent).toContain('Integrity verified'))
     expect(out('verify-dialog').textContent).toContain(HASH)
   })
 
-  it('names every part that is not, and why', async () => {
+  it('lists every changed part, and why', async () => {
     await open()
     host.verdict = {
-      ...{ ok: false, manifest: null, sha256: HASH },
+      ok: false,
+      manifest: null,
+      sha256: HASH,
       changed: [
         { member: 'csv/jobs.csv', why: 'byte 1 204: its hash is another' },
         { member: MARKUP, why: 'no such part in the manifest' },
@@ -149,7 +152,7 @@ describe('verify', () => {
     await vi.waitFor(() => expect(document.querySelector('[data-testid="verify-dialog"]')).toBeNull())
   })
 
-  it('says why it could not', async () => {
+  it('shows why it failed', async () => {
     await open()
     host.refuse = { verb: 'verify', notice: notice('BUNDLE_GONE', 'The bundle was not verified') }
     await menu('bundle-verify')
@@ -157,7 +160,7 @@ describe('verify', () => {
   })
 })
 
-describe('a bundle from elsewhere', () => {
+describe('an imported bundle', () => {
   it('is sent in parts, in order, and opened when it was the only one', async () => {
     await open()
     const bytes = new Uint8Array(PART_BYTES + 3).map((_, i) => i % 251)
@@ -174,16 +177,16 @@ describe('a bundle from elsewhere', () => {
     expect(called('open')).toEqual([{ name: 'vendor' }])
   })
 
-  it('is one of several: each is taken, none goes on screen by itself', async () => {
+  it('is one of several: all are imported, none is opened automatically', async () => {
     await open()
     drag('drop', [file('a.zip'), file('b.ZIP'), file('c.tar')])
     await vi.waitFor(() => expect(called('put')).toHaveLength(2))
     await flushPromises()
     expect(called('open')).toEqual([])
-    expect(find('upload-fault').text()).toContain('c.tar was not taken: a bundle is one .zip file')
+    expect(find('upload-fault').text()).toContain('c.tar was not uploaded: a bundle is one .zip file')
   })
 
-  it('has a frame while it is dragged over the page, and only a file has', async () => {
+  it('has a drop frame while dragged over the page, and only files have', async () => {
     await open()
     drag('dragenter', [], { dataTransfer: { types: ['text/plain'] } })
     await flushPromises()
@@ -196,14 +199,14 @@ describe('a bundle from elsewhere', () => {
     expect(document.querySelector('[data-testid="drop-frame"]')).toBeNull()
   })
 
-  it('is not taken where there is no folder, and the browser does not take it either', async () => {
+  it('is not imported without a folder, nor opened by the browser', async () => {
     await open({ folder: null })
     expect(drag('drop', [file('a.zip')]).defaultPrevented).toBe(true)
     await flushPromises()
     expect(called('put')).toEqual([])
   })
 
-  it('is refused with its reason, and taken under another name where that is the reason', async () => {
+  it('is refused with its reason, and imported under another name if the name was taken', async () => {
     await open()
     host.refuse = { verb: 'put', notice: notice('BUNDLE_EXISTS', 'INC-0042.zip was not taken') }
     await useBundleUploadStore().put([file('INC-0042.zip')])
@@ -218,7 +221,7 @@ describe('a bundle from elsewhere', () => {
     expect(find('upload-as').exists()).toBe(false)
   })
 
-  it('is cancelled with those that wait behind it', async () => {
+  it('is cancelled with those queued behind it', async () => {
     await open()
     const uploads = useBundleUploadStore()
     host.holdsPut = true
@@ -226,7 +229,7 @@ describe('a bundle from elsewhere', () => {
     await vi.waitFor(() => expect(host.goOnPut).not.toBeNull())
     await flushPromises()
     expect(find('upload').text()).toContain('a.zip')
-    expect(find('upload').text()).toContain('1 more file after it')
+    expect(find('upload').text()).toContain('1 more file waiting')
     await find('upload-cancel').trigger('click')
     host.holdsPut = false
     host.goOnPut?.()
@@ -234,16 +237,19 @@ describe('a bundle from elsewhere', () => {
     expect(uploads.isRunning).toBe(false)
     expect(called('put')).toMatchObject([{ name: 'a', at: 0 }])
     expect(called('open')).toEqual([])
-    // The next one is not held up by it.
+    // The next upload still runs.
     await uploads.put([file('c.zip')])
     expect(called('open')).toEqual([{ name: 'c' }])
   })
 
-  it('has a name that the host takes, whatever the file is called, and a free one', () => {
-    expect(['INC-0042', 'INC-0042-2', 'storm', 'INC-0042 20261119 1427'].map((name) => otherName(name))).toEqual([
-      ...['INC-0042-2', 'INC-0042-3', 'storm-2', 'INC-0042 20261119 1427-2'],
+  it('has a valid and unused name, whatever the file is called', () => {
+    expect(['INC-0042', 'INC-0042-2', 'storm', 'INC-0042 20261119 1427'].map((name) => nextFreeName(name))).toEqual([
+      'INC-0042-2',
+      'INC-0042-3',
+      'storm-2',
+      'INC-0042 20261119 1427-2',
     ])
-    expect(otherName('a', new Set(['a-2', 'a-3']))).toBe('a-4')
+    expect(nextFreeName('a', new Set(['a-2', 'a-3']))).toBe('a-4')
     expect(nameFor('INC-0042 (1).zip')).toBe('INC-0042 1')
     expect(nameFor('../../etc/passwd.zip')).toBe('etcpasswd')
     expect(nameFor('\u202E.zip')).toBe('bundle')

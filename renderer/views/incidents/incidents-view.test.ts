@@ -13,7 +13,7 @@ const withNote = (text: string) =>
   incidentsFrame({ selected: incident({ cells: [noteCell({ text }), ...incident().cells.slice(1)] }) })
 
 describe('the list', () => {
-  it('says status, cluster, author and when of each, and why one cannot be read', async () => {
+  it('shows status, cluster, author and time of each, and why one cannot be read', async () => {
     await open()
     const rows = all('incident-row').map((r) => r.text().replace(/\s+/g, ' '))
     expect(rows[0]).toBe('Write wait \u00D74 from one job on 5 targetsresolved\u00B7altair \u00B7 mira14:32')
@@ -23,7 +23,7 @@ describe('the list', () => {
     expect(find('incident-list').attributes('aria-activedescendant')).toBe('incident-INC-0042')
   })
 
-  it('asks for the next notebook by j and for the one before by k, and stops at its ends', async () => {
+  it('selects the next notebook by j and the previous by k, and stops at its ends', async () => {
     await open()
     await press('j')
     await vi.waitFor(() => expect(page.host.queries.at(-1)?.selected).toBe('INC-0041'))
@@ -35,7 +35,7 @@ describe('the list', () => {
     expect(find('notebook').exists()).toBe(true)
   })
 
-  it('goes into the notebook by Enter', async () => {
+  it('moves the focus into the notebook by Enter', async () => {
     await open()
     await press('Enter')
     expect(document.activeElement?.getAttribute('data-cell')).toBe('c1')
@@ -50,10 +50,10 @@ describe('the list', () => {
     expect(all('incident-row')[0]?.attributes('aria-setsize')).toBe('1000')
   })
 
-  it('says what an incident is where there is none, and that nothing is kept on disk', async () => {
+  it('explains incidents if there are none, and that nothing is stored on disk', async () => {
     await open(incidentsFrame({ incidents: [], selected: null, folder: null }))
-    expect(find('incidents-none').text()).toContain('No incident yet')
-    expect(find('memory-only').text()).toContain('Nothing is kept on disk')
+    expect(find('incidents-none').text()).toContain('No incidents yet')
+    expect(find('memory-only').text()).toContain('Nothing is stored on disk')
     await find('none-new').trigger('click')
     const { useNoteStore } = await import('../../stores/note.ts')
     expect([useNoteStore().isOpen, useNoteStore().where]).toEqual([true, 'new'])
@@ -64,7 +64,12 @@ describe('the notebook', () => {
   it('shows its cells in order, a table and a rule diff side by side, and its hash', async () => {
     await open()
     expect(all('cell').map((c) => c.attributes('data-kind'))).toEqual([
-      ...['note', 'chart', 'table', 'diff', 'verdict', 'transcript'],
+      'note',
+      'chart',
+      'table',
+      'diff',
+      'verdict',
+      'transcript',
     ])
     expect(page.wrapper.findAll('.pair.two')).toHaveLength(1)
     expect(find('status').text()).toBe('resolved in 4 min 51 s')
@@ -132,7 +137,7 @@ describe('the notebook', () => {
     expect([called('removeCell'), called('moveCell')]).toEqual([[], []])
   })
 
-  it('never overwrites a note that is written, says when it changed underneath, and keeps what is kept last', async () => {
+  it('never overwrites a note being edited, warns if it changed elsewhere, and keeps the last saved text', async () => {
     await open()
     await find('note-edit').trigger('click')
     await find('draft-text').setValue('My words')
@@ -149,7 +154,7 @@ describe('the notebook', () => {
     expect(cell('c1').text()).toContain('A third one')
   })
 
-  it('keeps what is written where it is refused, where another notebook is looked at, and where the line is lost', async () => {
+  it('keeps a draft through a refusal, a change of notebook, and a lost connection', async () => {
     await open()
     await find('note-edit').trigger('click')
     await find('draft-text').setValue('Half a sentence')
@@ -176,7 +181,7 @@ describe('the notebook', () => {
     expect(useIncidentDraftStore().find('INC-0042', 'c1')?.text).toBe('Half a sentence')
   })
 
-  it('adds what is chosen in the bar, and a note once it is written', async () => {
+  it('adds cells from the toolbar, and a note once it is saved', async () => {
     await open()
     await find('add-diff').trigger('click')
     await find('add-verdict').trigger('click')
@@ -196,10 +201,10 @@ describe('the notebook', () => {
       { kind: 'note', text: 'Owner told' },
     ])
     expect(find('draft-text').exists()).toBe(false)
-    expect(find('add-bar').attributes('title')).toContain('Images are not taken')
+    expect(find('add-bar').attributes('title')).toContain('Images are not accepted')
   })
 
-  it('takes lines that are pasted beside a field as a transcript, and no image', async () => {
+  it('turns lines pasted outside of fields into a transcript, and refuses images', async () => {
     await open()
     const paste = (types: string[], text: string, target: EventTarget = document.body): Event => {
       const event = new Event('paste', { bubbles: true, cancelable: true })
@@ -219,19 +224,20 @@ describe('the notebook', () => {
     expect(called('addCell')).toHaveLength(1)
   })
 
-  it('stays where it was while frames come', async () => {
+  it('keeps its scroll position while frames arrive', async () => {
     await open()
     const scroller = find('cells').element as HTMLElement
     scroller.scrollTop = 240
     ;(cell('c3').element as HTMLElement).focus()
-    const [before, chart] = [document.activeElement, cell('c2').element]
+    const before = document.activeElement
+    const chart = cell('c2').element
     await send(incidentsFrame({ selected: incident({ title: 'Another title' }) }))
     expect(find('title').text()).toBe('Another title')
     expect(scroller.scrollTop).toBe(240)
     expect([document.activeElement, cell('c2').element]).toEqual([before, chart])
   })
 
-  it('says that it is gone, and takes its own removal back', async () => {
+  it('shows that it is gone, and undoes its own removal', async () => {
     await open()
     await find('remove-incident').trigger('click')
     await flushPromises()
@@ -241,25 +247,28 @@ describe('the notebook', () => {
     await flushPromises()
     expect(called('restore')).toEqual([{ id: 'INC-0042' }])
     await send(incidentsFrame({ incidents: ROWS.slice(1), selected: null }))
-    expect(find('incident-gone').text()).toContain('INC-0042 is no longer here')
+    expect(find('incident-gone').text()).toContain('INC-0042 is no longer available')
   })
 
-  it('says of one that never was that there is none, and not that it is gone', async () => {
+  it('shows an unknown id as not found, not as gone', async () => {
     await open()
     useIncidentsStore().choose('INC-0012')
     await flushPromises()
     expect(find('incident-gone').exists()).toBe(false)
-    expect(find('incident-unknown').text()).toContain('There is no INC-0012')
+    expect(find('incident-unknown').text()).toContain('INC-0012 not found')
     await find('incident-unknown').find('button').trigger('click')
     expect(useIncidentsStore().shown).toBe('INC-0042')
   })
 })
 
-describe('a bundle that is open', () => {
+describe('an open bundle', () => {
   const opened = {
-    ...{ name: 'INC-0042.zip', integrity: HASH, incident: incident({ title: 'From elsewhere' }) },
+    name: 'INC-0042.zip',
+    integrity: HASH,
+    incident: incident({ title: 'From elsewhere' }),
     manifest: {
-      ...{ version: '1.0.0', redaction: 'pseudonyms' },
+      version: '1.0.0',
+      redaction: 'pseudonyms',
       audit: { from: 18_204, to: 18_231, records: 28, anchor: HASH, head: HASH, chain: 'rehashed', verified: true },
     },
   } as unknown as NonNullable<ReturnType<typeof incidentsFrame>['opened']>
@@ -273,7 +282,7 @@ describe('a bundle that is open', () => {
     expect([all('cell-remove'), all('note-edit')].map((x) => x.length)).toEqual([0, 0])
     expect((find('add-note').element as HTMLButtonElement).disabled).toBe(true)
     expect((find('title').element as HTMLButtonElement).disabled).toBe(true)
-    expect(find('audit').text()).toContain('chain verified and made anew')
+    expect(find('audit').text()).toContain('chain verified and rehashed')
     await cell('c1').trigger('keydown', { key: 'Delete' })
     await cell('c1').trigger('keydown', { key: 'Enter' })
     expect([page.host.calls, find('draft-text').exists()]).toEqual([[], false])
@@ -288,7 +297,7 @@ describe('the filter', () => {
     filtered: { filter: 'ost0003', passing: found.length, of: ROWS.length, found, reading },
   })
 
-  it('is asked of the host by /, lists what passes and says where in it the words stand', async () => {
+  it('is opened by /, evaluated by the host, and marks matching notebooks and cells', async () => {
     await open()
     await press('/')
     expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
@@ -310,7 +319,7 @@ describe('the filter', () => {
     expect(all('cell')).toHaveLength(incident().cells.length)
     await press('j')
     expect(useIncidentsStore().shown).toBe('INC-0039')
-    // One that the filter hides is left for the first that it found.
+    // The selection moves from a hidden notebook to the first match.
     useIncidentsStore().choose('INC-0041')
     await find('filter').trigger('keydown', { key: 'Enter' })
     expect(document.activeElement?.getAttribute('data-testid')).toBe('incident-list')
@@ -322,7 +331,7 @@ describe('the filter', () => {
     expect(all('incident-row')).toHaveLength(ROWS.length)
   })
 
-  it('says that none passes, once all of them are read; the notebook stays', async () => {
+  it('shows that none matches, once all of them are read; the notebook stays', async () => {
     await open()
     useIncidentsStore().filter = 'ost0003'
     await vi.waitFor(() => expect(page.host.queries.at(-1)?.filter).toBe('ost0003'))
@@ -330,7 +339,7 @@ describe('the filter', () => {
     expect(find('filter-count').text()).toBe('4 to read')
     expect(find('filtered-out').exists()).toBe(false)
     await send(incidentsFrame(filtered([])))
-    expect(find('filtered-out').text()).toContain(`None of ${ROWS.length} notebooks passes ost0003.`)
+    expect(find('filtered-out').text()).toContain(`None of ${ROWS.length} notebooks matches ost0003.`)
     expect(find('notebook').exists()).toBe(true)
     await find('filtered-out-clear').trigger('click')
     expect(useIncidentsStore().filter).toBe('')

@@ -1,4 +1,4 @@
-/** Longest texts that the host takes (core/snapshot/notebook.ts). */
+/** Maximum text lengths that the host accepts (core/snapshot/notebook.ts). */
 import { TEXT_MOST, TITLE_MOST } from '#core/snapshot/notebook.ts'
 
 export const NOTE_CHARS_MOST = TEXT_MOST

@@ -1,18 +1,21 @@
-/** Columns of the jobs table in their order: head, unit, width, and the name the host sorts by. */
+/** Columns of the jobs table in order: title, unit, width, and sort key of the host. */
 import type { JobColumn } from '#core/api/frames.ts'
 
 export interface Column {
   readonly id: string
   readonly title: string
   readonly unit?: string
-  /** Its unit is that of bytes a second, which the operator chooses. */
+  /** Set if the unit is the operator's choice for bytes per second. */
   readonly isRate?: true
   readonly width: string
   readonly isNumber: boolean
   readonly sort?: JobColumn
 }
 const column = (id: string, title: string, width: string, isNumber: boolean, more: Partial<Column> = {}): Column => ({
-  ...{ id, title, width, isNumber },
+  id,
+  title,
+  width,
+  isNumber,
   ...more,
 })
 const sorted = (id: JobColumn, title: string, width: string, isNumber = true, unit?: string): Column =>
@@ -35,31 +38,31 @@ export const columns: readonly Column[] = [
   sorted('rule', 'Rule', '112px', false),
   sorted('record', 'Record', '148px', true, 'tokens, \u221A'),
 ]
-/** Below this width of the table, px, the columns of `spared` give way: the record must stay in sight. */
+/** Below this table width, px, the columns in `spared` are hidden, so that the record stays visible. */
 export const NARROW_PX = 1064
 const spared = new Set(['ioBytes', 'topOp', 'nodes'])
-/** Narrower still, beside an open inspector: what it tells of one job goes first, one after the other, below these widths, px. */
+/** Columns hidden below these widths, px, e.g. beside the inspector, which shows the same for one job. */
 const further = [
   { below: 906, id: 'account' },
   { below: 834, id: 'mdops' },
   { below: 770, id: 'rule' },
   { below: 658, id: 'throttled' },
 ] as const
-/** Columns that a table of this width has no room for; 0 = its width is not known yet. */
+/** Columns hidden at this table width; 0 means that the width is not known yet. */
 export const gone = (widthPx: number): readonly string[] =>
   widthPx === 0 || widthPx >= NARROW_PX
     ? []
     : [...spared, ...further.flatMap(({ below, id }) => (widthPx < below ? [id] : []))]
-/** While two instants are compared, what each of these was, is, and what changed takes the room of the spared ones. */
+/** Columns with A, B and the change while two instants are compared; the spared columns are hidden then. */
 export const comparedColumns = ['rpcs', 'readBps', 'writeBps', 'mdops', 'throttled', 'record'] as const
 export type ComparedColumn = (typeof comparedColumns)[number]
 const isCompared = (id: string): boolean => (comparedColumns as readonly string[]).includes(id)
-/** Below this width of the table, px, a compared column shows B and the change; A is told by its title. */
+/** Below this table width, px, a compared column shows only B and the change; A is in the tooltip. */
 export const NARROW_COMPARED_PX = 1180
 const comparedWidth = (c: Column, isNarrow: boolean): string =>
   isCompared(c.id) ? (isNarrow ? '104px' : '148px') : c.id === 'rule' ? (isNarrow ? '86px' : '100px') : c.width
 
-/** From this width of the table, px, its columns share what is left, so that figures stay near their names. */
+/** From this table width, px, all columns share the spare width, so that values stay near the job names. */
 export const WIDE_PX = 1600
 const wideWidth = (c: Column): string =>
   c.id === 'rank'
@@ -68,7 +71,7 @@ const wideWidth = (c: Column): string =>
       ? 'minmax(140px, 300fr)'
       : `minmax(${c.width}, ${parseInt(c.width, 10)}fr)`
 
-/** For `grid-template-columns` of head, rows and foot. */
+/** Value of `grid-template-columns` for header, rows and footer. */
 export const template = (
   isNarrow: boolean,
   isComparing = false,
@@ -81,7 +84,13 @@ export const template = (
     .map((c) => (isComparing ? comparedWidth(c, isNarrow) : isWide ? wideWidth(c) : c.width))
     .join(' ')
 
-/** Letters that sort, those of ltop where it has the measure. */
+/** Sort keys; the same letters as ltop where it has the column. */
 export const sortKeys: Readonly<Partial<Record<JobColumn, string>>> = {
-  ...{ readBps: 'r', writeBps: 'w', rpcs: 'i', mdops: 'o', throttled: 'u', record: 'g', jobId: 'n' },
+  readBps: 'r',
+  writeBps: 'w',
+  rpcs: 'i',
+  mdops: 'o',
+  throttled: 'u',
+  record: 'g',
+  jobId: 'n',
 }

@@ -1,4 +1,4 @@
-/** The filter line as the box paints it and as the facets edit it; what it means is the host's business. */
+/** Tokens of the filter line, for highlighting and facets; the host evaluates it. */
 export interface Token {
   readonly text: string
   readonly kind: 'space' | 'word' | 'term' | 'negated'
@@ -6,7 +6,7 @@ export interface Token {
   readonly keyLength: number
 }
 
-/** Every character of the line, in pieces: terms with a key, plain words, and the space between. */
+/** Splits the line into terms with a key, plain words and the spaces between; no character is lost. */
 export function tokensOf(line: string): Token[] {
   return (line.match(/\s+|\S+/g) ?? []).map((text) => {
     if (/^\s/.test(text)) return { text, kind: 'space', keyLength: 0 }
@@ -17,7 +17,7 @@ export function tokensOf(line: string): Token[] {
   })
 }
 
-/** `account:aero`; terms end at a blank, so a blank in a value is asked for as `*`. */
+/** Formats a term, e.g. `account:aero`; terms end at a blank, so blanks in a value become `*`. */
 export function termOf(key: string, value: string): string {
   if (key === 'rule' && value === 'bound') return 'is:bound' // a state, not the name of a rule
   return `${key}:${value.replace(/\s+/g, '*')}`
@@ -25,7 +25,7 @@ export function termOf(key: string, value: string): string {
 
 export const hasTerm = (line: string, term: string): boolean => tokensOf(line).some((t) => t.text === term)
 
-/** The line with the term taken out, or with it at the end. */
+/** Removes the term from the line, or appends it. */
 export function toggleTerm(line: string, term: string): string {
   const words = tokensOf(line)
     .filter((t) => t.kind !== 'space')

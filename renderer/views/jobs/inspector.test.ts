@@ -13,7 +13,7 @@ import JobsTable from './JobsTable.vue'
 import { rowsOf } from './rows.ts'
 
 beforeEach(() => {
-  // The table is virtual: without a height it would show nothing.
+  // The table is virtual: without a height it has no rows.
   vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
   vi.spyOn(HTMLElement.prototype, 'clientWidth', 'get').mockReturnValue(1200)
   setActivePinia(createPinia())
@@ -24,11 +24,32 @@ const ids = ['1.hog.u1', '2.calm.u2', '3.late.u3', 'login.rsync']
 const frame = (more: Partial<JobsFrame> = {}): JobsFrame => {
   const same = <T>(value: T): T[] => ids.map(() => value)
   return {
-    ...{ seq: 1, sample: 9, atMs: 0, windowMs: 1, targets: ['fs-OST0'], target: '', known: 4, shown: 4, offset: 0 },
+    seq: 1,
+    sample: 9,
+    atMs: 0,
+    windowMs: 1,
+    targets: ['fs-OST0'],
+    target: '',
+    known: 4,
+    shown: 4,
+    offset: 0,
     rows: {
-      ...{ jobId: ids, user: same(''), account: same(''), nodes: [1, 2, 4, null], colour: same(0), rpcs: same(5) },
-      ...{ readBps: same(0), writeBps: same(0), mdops: same(0), ioBytes: same(null), topOp: same('write') },
-      ...{ throttled: same(0), rule: same('default'), ruleRate: same(null), record: [-47, 40, 7, 0], spark: same([]) },
+      jobId: ids,
+      user: same(''),
+      account: same(''),
+      nodes: [1, 2, 4, null],
+      colour: same(0),
+      rpcs: same(5),
+      readBps: same(0),
+      writeBps: same(0),
+      mdops: same(0),
+      ioBytes: same(null),
+      topOp: same('write'),
+      throttled: same(0),
+      rule: same('default'),
+      ruleRate: same(null),
+      record: [-47, 40, 7, 0],
+      spark: same([]),
     },
     pairs: { lender: ['2.calm.u2', '3.late.u3'], borrower: ['1.hog.u1', '1.hog.u1'], tokens: [40, 7] },
     totals: { nodes: 7, rpcs: 20, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
@@ -70,7 +91,7 @@ describe('the table', () => {
     wrapper.unmount()
   })
 
-  it('says that a job is unmapped and counts as one', () => {
+  it('marks a job as unmapped, counted as one node', () => {
     const row = rowsOf(frame(), 47)[3]
     if (!row) throw new Error('no row')
     const cell = mount(JobRow, {
@@ -92,28 +113,28 @@ describe('the table', () => {
   })
 })
 
-describe('who owes whom, in the inspector', () => {
+describe('open debts in the inspector', () => {
   const pairs = { other: ['a.x', 'b.y'], tokens: [-30, 12], sinceMs: [0, null], more: 0, rest: 0 }
-  it('adds up to the record, and says when it does not', () => {
+  it('sum to the record, with a warning if not', () => {
     const even = mount(InspectorPairs, { props: { pairs, record: -18 } })
     expect(even.find('[data-testid="pairs-sum"]').text()).toBe('\u221218')
-    expect(even.text()).toContain('sum is the record')
+    expect(even.text()).toContain('sum matches record')
     expect(even.findAll('[data-testid="pair"]').map((p) => p.text())).toEqual(['owesa.x\u221230', 'owed byb.y+12'])
-    expect(mount(InspectorPairs, { props: { pairs, record: -17 } }).text()).toContain('sum is not the record')
+    expect(mount(InspectorPairs, { props: { pairs, record: -17 } }).text()).toContain('sum differs from record')
   })
-  it('sums up what it does not list', () => {
+  it('include a sum of those not listed', () => {
     const other = Array.from({ length: 9 }, (_, i) => `j${i}.x`)
     const many = { other, tokens: other.map(() => 2), sinceMs: other.map(() => null), more: 5, rest: 7 }
     const wrapper = mount(InspectorPairs, { props: { pairs: many, record: 25 } })
     expect(wrapper.findAll('[data-testid="pair"]')).toHaveLength(6)
     expect(wrapper.text()).toContain('8 more')
     expect(wrapper.text()).toContain('+13')
-    expect(wrapper.text()).toContain('sum is the record')
+    expect(wrapper.text()).toContain('sum matches record')
   })
-  it('tells nothing from nobody, and takes a press for a selection', async () => {
+  it('distinguish unknown from none, and select a job by click', async () => {
     expect(mount(InspectorPairs, { props: { pairs: null, record: null } }).text()).toContain('No longer in memory')
     const none = { other: [], tokens: [], sinceMs: [], more: 0, rest: 0 }
-    expect(mount(InspectorPairs, { props: { pairs: none, record: 0 } }).text()).toContain('Nobody owes it')
+    expect(mount(InspectorPairs, { props: { pairs: none, record: 0 } }).text()).toContain('No open debts')
     await mount(InspectorPairs, { props: { pairs, record: -18 } })
       .find('[data-testid="pair"]')
       .trigger('click')
@@ -123,8 +144,21 @@ describe('who owes whom, in the inspector', () => {
 
 describe('the record tab', () => {
   const job = {
-    ...{ jobId: 'a', known: true, target: '', record: -18, share: 0.5, entitled: 0.25, rpcs: 1, ioBytes: null },
-    ...{ user: '', nodes: null, serviceMs: null, firstSeenMs: null, atMs: 0, ops: [], sizes: [] },
+    jobId: 'a',
+    known: true,
+    target: '',
+    record: -18,
+    share: 0.5,
+    entitled: 0.25,
+    rpcs: 1,
+    ioBytes: null,
+    user: '',
+    nodes: null,
+    serviceMs: null,
+    firstSeenMs: null,
+    atMs: 0,
+    ops: [],
+    sizes: [],
     series: { t: [1, 2], record: [0, -18], rpcs: [1, 1], allowed: [5, 5], demand: [2, 3], allocated: [1, 2] },
     pairs: { other: ['b.y'], tokens: [-18], sinceMs: [0], more: 0, rest: 0 },
     ledger: [
@@ -138,7 +172,7 @@ describe('the record tab', () => {
     return mount(InspectorRecord, { props: { frame: f, chart: f }, global: { stubs } })
   }
 
-  it('draws demand and allocation over what was served, and what rules allow where no controller allocates', () => {
+  it('draws demand and allocation over served RPCs, and the rates allowed by rules without a controller', () => {
     expect(record(job).text()).toContain('allocated')
     expect(record(job).text()).toContain('"demand"')
     const { t, rpcs } = job.series
@@ -147,7 +181,7 @@ describe('the record tab', () => {
     expect(record(bare).find('.legend').text()).not.toContain('demand')
   })
 
-  it('says who lent and who was repaid, and on which target while all are shown', () => {
+  it('lists lending and repayment, with the target while all are shown', () => {
     const lines = (f: JobFrame): string[] =>
       record(f)
         .findAll('.lg')

@@ -2,15 +2,24 @@ import { mount, type VueWrapper } from '@vue/test-utils'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nextTick, reactive } from 'vue'
 import type { JobsFrame } from '#core/api/frames.ts'
-import { rowMeant, stepRow } from '../../reach/tables.ts'
+import { targetRow, stepRow } from '../../reach/tables.ts'
 import JobGroups from './JobGroups.vue'
 
 type Groups = NonNullable<JobsFrame['groups']>
 const groupsOf = (...name: string[]): Groups => {
   const each = name.map(() => 1)
   return {
-    ...{ by: 'user', known: name.length, name, count: each, nodes: each, rpcs: each, readBps: each, writeBps: each },
-    ...{ mdops: each, throttled: each, record: each },
+    by: 'user',
+    known: name.length,
+    name,
+    count: each,
+    nodes: each,
+    rpcs: each,
+    readBps: each,
+    writeBps: each,
+    mdops: each,
+    throttled: each,
+    record: each,
   }
 }
 
@@ -34,13 +43,13 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 const table = () => wrapper.get('table')
-/** The row that a screen reader is told of. */
+/** Row announced by a screen reader. */
 const named = (): string | undefined =>
   document.getElementById(table().attributes('aria-activedescendant') ?? '')?.dataset['row']
 const press = (key: string) => table().trigger('keydown', { key })
 
 describe('groups of jobs without a mouse', () => {
-  it('are gone through by arrows, Home and End, and opened by Enter', async () => {
+  it('are moved through by arrows, Home and End, and opened by Enter', async () => {
     expect(named()).toBeUndefined()
     await press('ArrowDown')
     expect([named(), chosen.name]).toEqual(['ana', 'ana'])
@@ -54,7 +63,7 @@ describe('groups of jobs without a mouse', () => {
     expect(table().attributes()).toMatchObject({ role: 'grid', tabindex: '0' })
   })
 
-  it('keep the row under the keyboard when their order is another one', async () => {
+  it('keep the current row when the order changes', async () => {
     await press('ArrowDown')
     await wrapper.setProps({ groups: groupsOf('cy', 'bo', 'ana') })
     expect(named()).toBe('ana')
@@ -62,18 +71,18 @@ describe('groups of jobs without a mouse', () => {
     expect(named()).toBe('bo')
   })
 
-  it('go on from the row that was pressed or chosen elsewhere, by j and k as by arrows', async () => {
+  it('continue from the row that was clicked or selected elsewhere, by j and k as by arrows', async () => {
     await wrapper.findAll('[data-testid="group-row"]')[1]?.trigger('click')
     expect([named(), chosen.name]).toEqual(['bo', 'bo'])
     expect(stepRow(table().element, 1)).toBe(true)
     await nextTick()
-    expect([named(), rowMeant(table().element)?.dataset['row']]).toEqual(['cy', 'cy'])
+    expect([named(), targetRow(table().element)?.dataset['row']]).toEqual(['cy', 'cy'])
     chosen.name = 'ana'
     await nextTick()
     expect(named()).toBe('ana')
   })
 
-  it('mark what is chosen otherwise than what hangs together with it', async () => {
+  it('mark the selection differently from related rows', async () => {
     chosen.name = 'ana'
     await nextTick()
     const rows = wrapper.findAll('[data-testid="group-row"]')

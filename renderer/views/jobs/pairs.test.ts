@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { debtWords, tiesOf } from './pairs.ts'
+import { debtTexts, tiesOf } from './pairs.ts'
 
 const pairs = {
   lender: ['calm', 'big', 'calm', 'hog'],
@@ -8,7 +8,7 @@ const pairs = {
 }
 
 describe('ties of the job under the pointer', () => {
-  it('are its lenders and its borrowers, by what is owed in sum', () => {
+  it('are its lenders and its borrowers, by the sum of debts', () => {
     expect([...tiesOf(pairs, 'hog')].sort()).toEqual([
       ['big', 'lender'],
       ['calm', 'lender'],
@@ -27,16 +27,16 @@ describe('ties of the job under the pointer', () => {
   })
 })
 
-describe('debts in words', () => {
+describe('debt texts', () => {
   it('name the other job and the tokens', () => {
-    const words = debtWords(pairs)
+    const words = debtTexts(pairs)
     expect(words.get('hog')).toBe('owes calm 120\nowes big 40\nis owed 5 by big')
     expect(words.get('late')).toBe('owes calm 7')
     expect(words.get('idle')).toBeUndefined()
   })
-  it('end where nobody would read on', () => {
+  it('end after eight lines', () => {
     const many = Array.from({ length: 20 }, (_, i) => `job${i}`)
-    const words = debtWords({ lender: many, borrower: many.map(() => 'hog'), tokens: many.map(() => 1) })
+    const words = debtTexts({ lender: many, borrower: many.map(() => 'hog'), tokens: many.map(() => 1) })
     expect(words.get('hog')?.split('\n')).toHaveLength(9)
     expect(words.get('hog')).toContain('and 12 more')
   })

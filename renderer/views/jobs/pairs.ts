@@ -1,24 +1,24 @@
-/** Who owes whom among the jobs of the table, from the columns the host sent. */
+/** Open debts between the jobs of the table, from the host's columns. */
 import type { PairColumns } from '#core/api/adaptbf.ts'
 import { formatNumber } from '../../format/units.ts'
 import { plainText } from '../../format/plain-text.ts'
 
-/** What a job is to the one under the pointer. */
+/** Relation of a job to the hovered one. */
 export type Tie = 'self' | 'lender' | 'borrower'
 
-/** Names in one tooltip. */
+/** Lines in one tooltip. */
 const NAMED = 8
 
 /**
- * The jobs that a job has open debts with: its lenders and its borrowers. Over several targets one may be both; then what is
- * owed in sum decides.
+ * Lenders and borrowers of a job by its open debts. A job that is both, on different targets, counts by the sum.
  */
 export function tiesOf(pairs: PairColumns | null, jobId: string | null): ReadonlyMap<string, Tie> {
   const ties = new Map<string, Tie>()
   if (!pairs || jobId === null) return ties
   const sums = new Map<string, number>()
   pairs.lender.forEach((lender, i) => {
-    const [borrower, tokens] = [pairs.borrower[i] ?? '', pairs.tokens[i] ?? 0]
+    const borrower = pairs.borrower[i] ?? ''
+    const tokens = pairs.tokens[i] ?? 0
     if (borrower === jobId) sums.set(lender, (sums.get(lender) ?? 0) + tokens)
     else if (lender === jobId) sums.set(borrower, (sums.get(borrower) ?? 0) - tokens)
   })
@@ -27,14 +27,15 @@ export function tiesOf(pairs: PairColumns | null, jobId: string | null): Readonl
   return ties
 }
 
-/** A job's open debts in words, largest first; by JobID. */
-export function debtWords(pairs: PairColumns | null): ReadonlyMap<string, string> {
+/** Tooltip texts of open debts by job id, in the host's order. */
+export function debtTexts(pairs: PairColumns | null): ReadonlyMap<string, string> {
   const lines = new Map<string, string[]>()
-  const say = (jobId: string, line: string): void => void lines.set(jobId, [...(lines.get(jobId) ?? []), line])
+  const add = (jobId: string, line: string): void => void lines.set(jobId, [...(lines.get(jobId) ?? []), line])
   pairs?.lender.forEach((lender, i) => {
-    const [borrower, tokens] = [pairs.borrower[i] ?? '', formatNumber(pairs.tokens[i])]
-    say(borrower, `owes ${plainText(lender)} ${tokens}`)
-    say(lender, `is owed ${tokens} by ${plainText(borrower)}`)
+    const borrower = pairs.borrower[i] ?? ''
+    const tokens = formatNumber(pairs.tokens[i])
+    add(borrower, `owes ${plainText(lender)} ${tokens}`)
+    add(lender, `is owed ${tokens} by ${plainText(borrower)}`)
   })
   return new Map(
     [...lines].map(([id, all]) => {

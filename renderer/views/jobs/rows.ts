@@ -1,9 +1,9 @@
-/** Rows of the jobs table as text and shares, made once per frame from the columns the host sent. */
+/** Rows of the jobs table as text and shares, computed once per frame from the host's columns. */
 import type { JobsFrame } from '#core/api/frames.ts'
 import { formatBytes, formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
 import { jobName } from '../job-name.ts'
 import { comparedColumns, type ComparedColumn } from './columns.ts'
-import { debtWords } from './pairs.ts'
+import { debtTexts } from './pairs.ts'
 
 export interface Row {
   readonly id: string
@@ -12,19 +12,19 @@ export interface Row {
   readonly who: string
   readonly account: string
   readonly nodes: string
-  /** No resource manager named its nodes: the controller counts one. */
+  /** Set if no resource manager reported its nodes; the controller counts one. */
   readonly isUnmapped: boolean
   readonly colour: number
   readonly rpcs: string
   readonly isIdle: boolean
-  /** Some of its targets were not measured: its rates are those of the others. */
+  /** Set if some of its targets were not measured; its rates are lower bounds. */
   readonly isPartial: boolean
   readonly read: string
   readonly write: string
   readonly mdops: string
   readonly ioBytes: string
   readonly topOp: string
-  /** null: not measured. */
+  /** Throttled share, 0..1; null: not measured. */
   readonly throttled: number | null
   readonly throttledText: string
   readonly rule: string
@@ -32,18 +32,18 @@ export interface Row {
   /** Record on a square-root scale, -1..1. */
   readonly record: number
   readonly recordText: string
-  /** Who owes it and whom it owes, in words. */
+  /** Tooltip text of its open debts. */
   readonly recordTitle: string
   /** Set while two instants are compared. */
   readonly compared?: Readonly<Record<ComparedColumn, Compared>> | undefined
 }
 
-/** One figure of a job at two instants. */
+/** Value of a job at two instants. */
 export interface Compared {
   readonly a: string
   readonly b: string
   readonly delta: string
-  /** Above, below, at zero; null: not known at A. */
+  /** Sign of the change; null: not known at A or B. */
   readonly sign: number | null
 }
 type Words = (value: number | null) => string
@@ -55,17 +55,17 @@ const wordsOf: Readonly<Record<ComparedColumn, { words: Words; step: number }>> 
   throttled: { words: (v) => formatPercent(v), step: 0.01 },
   record: { words: (v) => formatSigned(v), step: 1 },
 }
-/** A, B and what changed, in the words and the precision of the column. */
+/** Formats A, B and the change, in the precision of the column. */
 export function comparedFigure(column: ComparedColumn, a: number | null, b: number | null): Compared {
   const { words, step } = wordsOf[column]
   const delta = a === null || b === null ? null : b - a
-  // What the column would not show is no change.
+  // A change below the column's precision counts as none.
   const sign = delta === null ? null : Math.abs(delta) < step / 2 ? 0 : Math.sign(delta)
   const text = sign === 0 ? '0' : words(delta)
   return { a: words(a), b: words(b), sign, delta: sign === 1 && !text.startsWith('+') ? `+${text}` : text }
 }
 
-/** The two columns of MB/s or MiB/s: one decimal always, so that a column keeps its form. */
+/** Formats MB/s or MiB/s, always with one decimal, so that the column keeps its width. */
 export const megabytes = (bps: number | null): string => formatNumber(bps === null ? null : bps / rateUnit().divisor, 1)
 
 function comparedOf({ rows }: JobsFrame, i: number): Row['compared'] {
@@ -78,19 +78,17 @@ function comparedOf({ rows }: JobsFrame, i: number): Row['compared'] {
 
 /**
  * @param largestRecord  record that fills the bar.
- * @param isCompared     whether what the frame says of A is shown.
+ * @param isCompared     true to include the values at A.
  */
 export function rowsOf(frame: JobsFrame, largestRecord: number, isCompared = false): Row[] {
   const { rows } = frame
-  const debts = debtWords(frame.pairs)
+  const debts = debtTexts(frame.pairs)
   const root = Math.sqrt(Math.max(1, largestRecord))
   return rows.jobId.map((id, i) => {
-    const [name, record, rule, rate] = [
-      jobName(id),
-      rows.record[i] ?? null,
-      rows.rule[i] ?? 'default',
-      rows.ruleRate[i] ?? null,
-    ]
+    const name = jobName(id)
+    const record = rows.record[i] ?? null
+    const rule = rows.rule[i] ?? 'default'
+    const rate = rows.ruleRate[i] ?? null
     const throttled = rows.throttled[i] ?? null
     const rpcs = rows.rpcs[i] ?? null
     const isPartial = rows.partial?.[i] === true

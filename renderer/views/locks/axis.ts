@@ -1,12 +1,12 @@
-/** The time axis that all pictures of a moment share: ms from its beginning, between the same two margins. */
+/** Time axis shared by all plots of a range: ms from its start, between the same margins. */
 import { formatNumber } from '../../format/units.ts'
 
 export interface Plot {
   readonly width: number
-  /** Room for names and ticks at the left, px. */
+  /** Left margin for names and ticks, px. */
   readonly left: number
   readonly spanMs: number
-  /** Before it nothing was sent of the moment: a gap. */
+  /** Start of the known part, ms; the part before it is drawn as a gap. */
   readonly knownFrom?: number
 }
 export const RIGHT_PX = 14
@@ -14,20 +14,20 @@ export const RIGHT_PX = 14
 export const plotX = ({ width, left, spanMs }: Plot, t: number): number =>
   left + (t / spanMs) * Math.max(1, width - left - RIGHT_PX)
 
-/** Instant under a pixel, kept inside the moment. */
+/** Converts a pixel to a time, clamped to the range. */
 export const plotTime = ({ width, left, spanMs }: Plot, x: number): number =>
   Math.max(0, Math.min(spanMs, ((x - left) / Math.max(1, width - left - RIGHT_PX)) * spanMs))
 
 const STEPS = [1, 2, 2.5, 5, 10]
 
-/** A round distance that cuts `range` into at most `parts`. */
+/** Returns a round step that divides `range` into at most `parts`. */
 export function roundStep(range: number, parts: number): number {
   const least = range / parts
   const power = 10 ** Math.floor(Math.log10(least))
   return (STEPS.find((step) => step * power >= least * 0.9999) ?? 10) * power
 }
 
-/** Ticks of the moment with their words; the first carries the unit. */
+/** Ticks of the time axis with their labels; the first includes the unit. */
 export function timeTicks(spanMs: number, parts = 6): { at: number; text: string }[] {
   const step = roundStep(spanMs, parts)
   const [unit, name] = spanMs >= 1000 ? [1000, 's'] : spanMs < 1 ? [0.001, '\u00B5s'] : [1, 'ms']
@@ -38,13 +38,13 @@ export function timeTicks(spanMs: number, parts = 6): { at: number; text: string
   }))
 }
 
-/** Decimals that tell instants of a moment apart: three digits of its length. */
+/** Decimals for times of a range: three significant digits of its length. */
 export const momentDecimals = (spanMs: number): number => Math.max(0, Math.min(3, 2 - Math.floor(Math.log10(spanMs))))
 
-/** `31.4 ms`. */
+/** Formats a time of the range as `31.4 ms`. */
 export const momentText = (t: number, spanMs: number): string => `${formatNumber(t, momentDecimals(spanMs))} ms`
 
-/** A length of time by its size: `38 \u00B5s`, `6.9 ms`, `180 ms`. */
+/** Formats a duration by its size: `38 \u00B5s`, `6.9 ms`, `180 ms`. */
 export function waitText(ms: number): string {
   if (ms < 1) return `${formatNumber(ms * 1000)} \u00B5s`
   return `${formatNumber(ms, ms < 100 ? 1 : 0)} ms`

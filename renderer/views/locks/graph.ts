@@ -1,5 +1,5 @@
-/** Places of the holder and waiter graph: at most five nodes a side, those that matter to the oldest request first. */
-import type { Held, Standing, Waiting } from './standing.ts'
+/** Layout of the holder and waiter graph: at most five nodes per side, those that block the oldest request first. */
+import type { Held, ResourceState, Waiting } from './resource-state.ts'
 
 export const WIDTH = 312
 export const NODE_W = 118
@@ -7,7 +7,8 @@ export const NODE_PX = 30
 const NODES_MAX = 5
 const PITCH = 40
 const TOP = 24
-const [LEFT_EDGE, RIGHT_EDGE] = [16 + NODE_W, WIDTH - 16 - NODE_W]
+const LEFT_EDGE = 16 + NODE_W
+const RIGHT_EDGE = WIDTH - 16 - NODE_W
 
 export interface Graph {
   readonly holders: readonly { readonly held: Held; readonly y: number; readonly isHot: boolean }[]
@@ -20,15 +21,15 @@ export interface Graph {
   }[]
   readonly moreHolders: number
   readonly moreWaiters: number
-  /** Under the holders. */
+  /** y of the state text, below the holders. */
   readonly stateY: number
   readonly height: number
 }
 
-export function graphOf({ holders, waiters }: Standing): Graph {
+export function graphOf({ holders, waiters }: ResourceState): Graph {
   const oldest = waiters[0]
   const blocking = new Set(oldest?.forHolders)
-  // Those in the way of the oldest request stay on the picture, whatever else is held.
+  // Holders that block the oldest request are always drawn.
   const first = holders.filter((h) => blocking.has(h.life.id))
   const rest = holders.filter((h) => !blocking.has(h.life.id)).sort((a, b) => b.blocks - a.blocks)
   const kept = new Set([...first, ...rest].slice(0, waiters.length > 0 && holders.length > NODES_MAX ? 4 : NODES_MAX))
@@ -48,7 +49,7 @@ export function graphOf({ holders, waiters }: Standing): Graph {
       const path = `M${RIGHT_EDGE} ${from}C${RIGHT_EDGE - 24} ${from} ${LEFT_EDGE + 24} ${to} ${LEFT_EDGE} ${to}`
       return to === undefined ? [] : [{ key: `${waiting.life.id} ${id}`, path, isHot: i === 0, isDashed: false }]
     })
-    // Of older requests the last one stands for all: it waits for those before it.
+    // Of the older requests only the last gets an edge: it waits for those before it.
     const behind = waiting.forWaiters.filter((id) => rightY.has(id)).at(-1)
     const to = behind === undefined ? undefined : rightY.get(behind)
     const bend = RIGHT_EDGE - 14
@@ -57,7 +58,9 @@ export function graphOf({ holders, waiters }: Standing): Graph {
         ? []
         : [
             {
-              ...{ key: `${waiting.life.id} after`, isHot: false, isDashed: true },
+              key: `${waiting.life.id} after`,
+              isHot: false,
+              isDashed: true,
               path: `M${RIGHT_EDGE} ${from - 4}C${bend} ${from - 4} ${bend} ${to + 4} ${RIGHT_EDGE} ${to + 4}`,
             },
           ]
@@ -65,8 +68,9 @@ export function graphOf({ holders, waiters }: Standing): Graph {
   })
   const rows = Math.max(2, left.length, right.length)
   return {
-    ...{ holders: left, waiters: right },
-    // Amber is drawn last, over the others.
+    holders: left,
+    waiters: right,
+    // Amber edges are drawn last, on top.
     edges: edges.sort((a, b) => Number(a.isHot) - Number(b.isHot)),
     moreHolders: holders.length - left.length,
     moreWaiters: waiters.length - right.length,

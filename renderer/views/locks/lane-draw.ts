@@ -1,12 +1,12 @@
 /**
- * State lanes on a canvas: waiting hatched, granted solid in its mode's ink, cancelling pale; a diamond where a grant was
- * early, a triangle where a revocation was. Only what is in view is drawn, and of bars that share a pixel only the first.
+ * State lanes on a canvas: waiting hatched, granted solid in the colour of its mode, canceling pale; a diamond marks an
+ * early grant, a triangle an early revocation. Draws only lanes in view, and of bars that share a pixel only the first.
  */
 import type { Palette } from '../../theme/palette.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { plotX, type Plot } from './axis.ts'
 import { barBox, type Bar, type LaneLayout } from './lane-layout.ts'
-import { modeInk } from './lives.ts'
+import { modeInk } from './lock-lifetimes.ts'
 import { cutText, drawTimes, hatchBox, type Context } from './plot-parts.ts'
 
 export interface LanePicture {
@@ -14,14 +14,14 @@ export interface LanePicture {
   readonly layout: LaneLayout
   readonly scrollTop: number
   readonly height: number
-  /** Life under the pointer. */
+  /** Id of the hovered lock. */
   readonly pointed: number | null
 }
 
-/** Room that a word needs beside the marks. */
+/** Minimum width for a label beside the marks. */
 const LABEL_PX = 34
 const MARK_PX = 4
-/** Pale enough to tell it from granted, strong enough for 3:1 with its edge. */
+/** Opacity: pale enough to differ from granted, strong enough for a contrast of 3:1 with its edge. */
 const CANCELING = 0.32
 
 function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
@@ -42,7 +42,9 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
     return drawWaits(c, p, layout.waits.get(life.id) ?? '', from, edge(ended), y + height / 2)
 
   const canceling = Math.min(life.canceling ?? ended, ended)
-  const [x1, x2, x3] = [edge(granted), edge(canceling), edge(ended)]
+  const x1 = edge(granted)
+  const x2 = edge(canceling)
+  const x3 = edge(ended)
   const down = life.downgradedAt === null ? x3 : Math.max(x2, edge(life.downgradedAt))
   const box = (a: number, b: number, mode: typeof life.mode, alpha: number): void => {
     c.globalAlpha = alpha
@@ -52,7 +54,7 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
   }
   box(x2, down, life.mode, CANCELING)
   box(down, x3, life.downgradedTo ?? life.mode, CANCELING)
-  // A lock that was granted as CANCELING keeps an edge of its ink, so that its grant is seen.
+  // A lock granted as CANCELING keeps a solid edge of 2 px, so that its grant is visible.
   if (life.granted >= 0 || canceling > 0) box(x1, Math.max(x2, Math.min(x1 + 2, x3)), life.mode, 1)
   if (picture.pointed === life.id) {
     c.strokeStyle = p['text-1']
@@ -62,13 +64,13 @@ function drawBar(c: Context, p: Palette, picture: LanePicture, bar: Bar): void {
   drawWords(c, p, bar, x1, x2, x3, y, height)
   if (life.isEarlyGrant && life.granted >= 0) diamond(c, p, x1, y)
   if (life.isEarlyRevocation && canceling >= 0) {
-    // Beside the diamond, not under it.
+    // Beside the diamond, not below it.
     const isClose = life.isEarlyGrant && x2 - x1 < 2 * MARK_PX
     triangle(c, p, isClose ? x1 + 2 * MARK_PX + 1 : x2, y)
   }
 }
 
-/** Locks that only lie there: a thin line of each mode at the floor of the lane, with how many they are. */
+/** Draws cached locks without events: a thin line per mode at the bottom of the lane. */
 function drawKept(c: Context, p: Palette, plot: Plot, lane: LaneLayout['lanes'][number]): void {
   const inks = [...new Set(lane.kept.map((life) => modeInk[life.mode]))]
   const width = plotX(plot, plot.spanMs) - plot.left
@@ -91,12 +93,12 @@ function drawWords(
   height: number,
 ) {
   if (height < 8) return
-  // Over its pale part it is named as what it is there.
+  // Over the pale part, the label shows the mode there.
   const isPale = x3 - x2 >= LABEL_PX
   const mode = isPale ? (life.downgradedTo ?? life.mode) : life.mode
   const sn = life.sn === null ? '' : String(life.sn)
   const words = mode === 'PR' ? 'PR' : mode === 'NBW' ? sn : `${mode} ${sn}`
-  // In a low bar the words are no taller than it: dark ink beside the bar would not be seen.
+  // The label is no taller than the bar: its dark text would be invisible beside it.
   const px = Math.min(10, height)
   c.font = `${px}px ${p['font-ui']}`
   c.textAlign = 'left'
@@ -112,7 +114,7 @@ function drawWords(
   }
 }
 
-/** Not granted in this moment: what it asks for, and of the oldest for what it waits, on a plate over its hatch. */
+/** Draws the label of a request that is not granted in the range, on a plate over its hatch. */
 function drawWaits(c: Context, p: Palette, words: string, x1: number, x2: number, middle: number): void {
   if (words === '') return
   c.font = `10px ${p['font-ui']}`
@@ -175,8 +177,9 @@ export function drawLanes(c: Context, p: Palette, picture: LanePicture): void {
   for (const bar of layout.bars) {
     if (!isSeen(bar.lane)) continue
     const { life } = bar
-    const [from, to] = [plotX(plot, life.asked), plotX(plot, life.ended ?? plot.spanMs)]
-    // Bars of less than a pixel: the first of them stands for its neighbours.
+    const from = plotX(plot, life.asked)
+    const to = plotX(plot, life.ended ?? plot.spanMs)
+    // Of bars below a pixel, only the first at each pixel is drawn.
     if (to - from < 1) {
       const place = `${bar.lane} ${bar.row} ${Math.round(from)}`
       if (taken.has(place)) continue
@@ -187,14 +190,15 @@ export function drawLanes(c: Context, p: Palette, picture: LanePicture): void {
   c.restore()
 }
 
-/** Bar under a point of the picture; the topmost where several are. */
+/** Bar at a point; the topmost of several. */
 export function barAt(picture: LanePicture, x: number, y: number): Bar | null {
   const { plot, layout, scrollTop } = picture
   const found = layout.bars.filter((bar) => {
     const lane = layout.lanes[bar.lane]
     if (!lane) return false
     const box = barBox(lane, bar.row)
-    const [from, to] = [plotX(plot, bar.life.asked), plotX(plot, bar.life.ended ?? plot.spanMs)]
+    const from = plotX(plot, bar.life.asked)
+    const to = plotX(plot, bar.life.ended ?? plot.spanMs)
     return y + scrollTop >= box.y - 3 && y + scrollTop <= box.y + box.height + 3 && x >= from - 2 && x <= to + 2
   })
   return found.at(-1) ?? null

@@ -1,7 +1,7 @@
-/** Where lanes stand: one per client, taller where a client has several locks at once. */
+/** Layout of lanes: one per client, taller if a client has several locks at once. */
 import { plainText } from '../../format/plain-text.ts'
-import type { Life } from './lives.ts'
-import { standingAt } from './standing.ts'
+import type { Life } from './lock-lifetimes.ts'
+import { resourceStateAt } from './resource-state.ts'
 
 export interface Lane {
   readonly client: number
@@ -9,9 +9,9 @@ export interface Lane {
   readonly jobId: string
   readonly top: number
   readonly height: number
-  /** Rows of bars in it. */
+  /** Rows of bars in the lane. */
   readonly rows: number
-  /** Locks that were granted before the moment and are still granted after it: kept for the next use, nothing happens to them. */
+  /** Locks granted before the range and still granted after it: cached for reuse, without events in it. */
   readonly kept: readonly Life[]
 }
 export interface Bar {
@@ -23,20 +23,20 @@ export interface Bar {
 export interface LaneLayout {
   readonly lanes: readonly Lane[]
   readonly bars: readonly Bar[]
-  /** What those wait for that wait at the end of the moment, in words; of the oldest in full. */
+  /** Labels of requests that wait at the end of the range, by lock id; with the reason for the oldest. */
   readonly waits: ReadonlyMap<number, string>
   readonly height: number
 }
 
-/** More locks of a client at once than this share the last row. */
+/** Maximum rows of a lane; further simultaneous locks share the last row. */
 const ROWS_MAX = 8
 const TALLEST = 40
 const LOWEST = 22
-/** What a further row adds, and the least of it where there are many. */
+/** Height of a further row, and its minimum with many rows, px. */
 const ROW_PX = 15
 const ROW_LEAST_PX = 11
 
-/** Nothing happens to it inside the moment. */
+/** True if the lock has no event inside the range. */
 export const isKeptThroughout = (life: Life, spanMs: number): boolean =>
   life.granted !== null &&
   life.granted < 0 &&
@@ -98,9 +98,9 @@ export function layLanes(
   return { lanes, bars, waits: waitsAt(lives, spanMs), height: top }
 }
 
-/** The oldest is told in full: one sentence is read, one on every lane is not. */
+/** Labels of waiting requests: a reason only for the oldest, because a sentence on every lane would not be read. */
 function waitsAt(lives: readonly Life[], spanMs: number): Map<number, string> {
-  const { waiters } = standingAt(lives, spanMs)
+  const { waiters } = resourceStateAt(lives, spanMs)
   const waits = new Map(waiters.map(({ life }) => [life.id, life.askedMode as string]))
   const oldest = waiters[0]
   if (!oldest) return waits
@@ -112,7 +112,7 @@ function waitsAt(lives: readonly Life[], spanMs: number): Map<number, string> {
   return waits
 }
 
-/** Top and height of a bar: granted and cancelling ones full, waiting ones thin in their middle. */
+/** Top and height of a bar, px. */
 export function barBox(lane: Lane, row: number): { y: number; height: number } {
   const inner = lane.height - (lane.rows > 1 ? 10 : 0)
   const slot = inner / lane.rows

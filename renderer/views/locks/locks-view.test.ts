@@ -29,16 +29,16 @@ import {
 let host: LocksHost
 let wrapper: VueWrapper
 
-// A machine under load takes its time.
+// Generous, for loaded machines.
 vi.setConfig({ testTimeout: 20_000 })
 const SOON = { timeout: 5000 }
 
 beforeEach(() => {
-  // Lists are virtual: without a height they would show nothing.
+  // Lists are virtual: without a height they have no rows.
   vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
   vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(600)
   vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(900)
-  // A canvas of a test draws nothing.
+  // Tests have no canvas context.
   vi.spyOn(HTMLCanvasElement.prototype, 'getContext').mockReturnValue(null)
   vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
   setActivePinia(createPinia())
@@ -51,7 +51,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Sends back the moment that is asked for, as a host does. */
+/** Returns the requested range, as a host does. */
 const following =
   (frame: LocksFrame): ((query: LocksHost['queries'][number]) => LocksFrame) =>
   ({ moment, selected }) => ({
@@ -65,7 +65,10 @@ const following =
 
 async function show(frame: LocksHost['frame'] = following(locksFrame())): Promise<void> {
   useSourceStore().apply({
-    ...{ source: { cluster: 'demo', env: 'DEMO', kind: 'EMULATED' }, atMs: NOW_MS, sample: 40, staged: 0 },
+    source: { cluster: 'demo', env: 'DEMO', kind: 'EMULATED' },
+    atMs: NOW_MS,
+    sample: 40,
+    staged: 0,
     clock: { intervalMs: 1000 },
   } as unknown as StatusFrame)
   host = openLocksHost(frame)
@@ -85,7 +88,7 @@ const press = (key: string, target: Element = document.body, more: KeyboardEvent
 const asked = () => host.queries.at(-1)
 
 describe('resources', () => {
-  it('stand by contention with their alarms as a shape and a word', async () => {
+  it('are sorted by contention and show alerts by shape and word', async () => {
     await show()
     expect(all('resource-row')).toHaveLength(6)
     const first = all('resource-row')[0]
@@ -114,13 +117,13 @@ describe('resources', () => {
     await vi.waitFor(() => expect(asked()?.selected).toBe(''))
   })
 
-  it('say in which column a filter is wrong', async () => {
+  it('show the column of a filter error', async () => {
     await show(locksFrame({ filterError: { column: 5, message: 'waiting needs a number' } }))
     expect(find('filter-error').text()).toContain('column 5: waiting needs a number. All resources are shown.')
     expect(find('filter').attributes('aria-invalid')).toBe('true')
   })
 
-  it('of ten thousand put only those in view on the page, and ask for their slice', async () => {
+  it('render and request only the slice in view of ten thousand', async () => {
     const frame = locksFrame({ known: 10_000, shown: 10_000 })
     await show(({ offset, limit }) => ({ ...frame, offset, rows: manyRows(offset, limit) }))
     expect(all('resource-row').length).toBeGreaterThan(10)
@@ -128,19 +131,19 @@ describe('resources', () => {
     expect(find('resources').attributes('aria-rowcount')).toBe('10001')
   })
 
-  it('are chosen by their alarm; calm ones say so', async () => {
+  it('are selected by their alert; without alerts the list says so', async () => {
     await show()
     await all('alarm')[1]?.trigger('click')
     await vi.waitFor(() => expect(asked()?.selected).toBe('k3'))
     expect(all('alarm')[2]?.element.tagName).toBe('P')
     wrapper.unmount()
     await show(locksFrame({ alarms: [] }))
-    expect(find('alarms-calm').text()).toContain('No convoy')
+    expect(find('alarms-calm').text()).toContain('No convoys')
   })
 })
 
-describe('the cursor in a moment', () => {
-  it('stands on the longest queue first and tells who waits for whom', async () => {
+describe('the cursor in a range', () => {
+  it('starts on the longest queue and shows holders and waiters', async () => {
     await show()
     expect(all('waiter')[0]?.text()).toContain('c08 PR')
     expect(all('holder')[0]?.text()).toContain('c03 NBW')
@@ -152,7 +155,7 @@ describe('the cursor in a moment', () => {
     expect(find('lanes').attributes('aria-valuetext')).toContain('longest c08 PR')
   })
 
-  it('goes from event to event by arrows, stays on its moment, and leaves the time cursor alone', async () => {
+  it('moves by events with arrows, pins its range, and leaves the time cursor alone', async () => {
     await show()
     const lanes = find('lanes')
     const first = press('Home', lanes.element)
@@ -163,7 +166,7 @@ describe('the cursor in a moment', () => {
     expect(find('cursor-at').text()).toBe('at 0.0 ms')
     press('ArrowRight', lanes.element)
     await flushPromises()
-    // The first grant of the schedule is at 1.2 ms, the first request inside the moment at 0.95 ms.
+    // The first grant of the schedule is at 1.2 ms, the first request inside the range at 0.95 ms.
     expect(Number(lanes.attributes('aria-valuenow'))).toBeCloseTo(0.95, 2)
     press('ArrowRight', lanes.element)
     await flushPromises()
@@ -180,7 +183,7 @@ describe('the cursor in a moment', () => {
     expect(asked()?.selected).toBe('r3')
   })
 
-  it('Esc lets go of the moment first, then of the resource', async () => {
+  it('Esc releases the range first, then the resource', async () => {
     await show()
     press('Home', find('lanes').element)
     await vi.waitFor(() => expect(asked()?.moment).not.toBeNull())
@@ -190,7 +193,7 @@ describe('the cursor in a moment', () => {
     await vi.waitFor(() => expect(asked()?.selected).toBe(''))
   })
 
-  it('is in a moment that arrows in the overview move and that has a length', async () => {
+  it('is in a range that arrows in the overview move and whose length can be set', async () => {
     await show()
     press('ArrowLeft', find('overview').element)
     await vi.waitFor(() => expect(asked()?.moment).toEqual({ endMs: NOW_MS - 1230, spanMs: 60 }))
@@ -211,7 +214,7 @@ describe('the cursor in a moment', () => {
     await flushPromises()
     expect(find('lives').attributes('aria-rowcount')).toBe(String(SCHEDULE.length + 1))
     const reader = all('life-row').find((row) => row.text().includes('c08'))
-    expect(reader?.text()).toContain('waits')
+    expect(reader?.text()).toContain('waiting')
     expect(reader?.text()).toContain('normal grant')
     press('v')
     await flushPromises()
@@ -227,7 +230,7 @@ describe('the replay', () => {
   }
   const place = (): number => Number(/^(\d+) of/.exec(find('replay-place').text())?.[1])
 
-  it('goes message by message, lights the deciding cell, and stays on its moment', async () => {
+  it('goes message by message, highlights the deciding cell, and pins its range', async () => {
     await open()
     const grant = all('message-row').find((row) => row.text().includes('early grant'))
     await grant?.trigger('click')
@@ -249,7 +252,7 @@ describe('the replay', () => {
     expect(find('message-lanes').attributes('aria-valuetext')).toMatch(/ms, .* to .*:/)
   })
 
-  it('is gone through by arrows with the focus in the picture, and told as a table of messages', async () => {
+  it('is operated by arrows while focused, and is available as a table of messages', async () => {
     await open()
     const lanes = find('message-lanes')
     expect(lanes.attributes()).toMatchObject({ role: 'slider', tabindex: '0', 'aria-label': 'Message' })
@@ -269,9 +272,9 @@ describe('the replay', () => {
     const facts = chart && factsOf(chart)
     if (!facts) throw new Error('no facts')
     const { heads, rows } = factTable(facts, null)
-    expect(heads).toEqual(['Sent', 'From', 'To', 'Message', 'What'])
+    expect(heads).toEqual(['Sent', 'From', 'To', 'Message', 'Details'])
     expect(rows[1]?.values.every((text) => text !== '')).toBe(true)
-    expect(chart.getAttribute('aria-label')).toBe(`Messages of the moment: ${rows.length} messages`)
+    expect(chart.getAttribute('aria-label')).toBe(`Messages in range: ${rows.length} messages`)
   })
 
   it('plays until it is stopped, at the chosen speed', async () => {
@@ -295,7 +298,7 @@ describe('the replay', () => {
     expect(useLocksStore().moment).toBeNull()
   })
 
-  it('with reduced motion goes one message a beat', async () => {
+  it('with reduced motion goes in even steps', async () => {
     vi.stubGlobal('matchMedia', (query: string) =>
       Object.assign(new EventTarget(), { matches: query.includes('reduced-motion') }),
     )
@@ -306,9 +309,9 @@ describe('the replay', () => {
 })
 
 describe('the comparison', () => {
-  it('runs on demand and names itself a run of the model', async () => {
+  it('runs on demand and is labelled as a simulation', async () => {
     await show()
-    expect(find('compare-note').text()).toBe('runs on the model, on no cluster')
+    expect(find('compare-note').text()).toBe('simulation, no cluster is accessed')
     await find('compare-run').trigger('click')
     await flushPromises()
     expect(host.compares).toEqual([{ managers: ['seqdlm', 'datatype', 'lustre', 'basic'], seconds: 10 }])
@@ -318,12 +321,15 @@ describe('the comparison', () => {
     await flushPromises()
     expect(host.compares).toHaveLength(1)
     expect(all('compare-bar').map((bar) => bar.text())).toEqual([
-      ...['SeqDLM2\u202F100', 'DLM-datatype700', 'DLM-Lustre600', 'DLM-basicfailed'],
+      'SeqDLM2\u202F100',
+      'DLM-datatype700',
+      'DLM-Lustre600',
+      'DLM-basicfailed',
     ])
-    expect(find('compare-note').text()).toBe('ckpt.h5, 10 s of the model')
+    expect(find('compare-note').text()).toBe('ckpt.h5, 10 s simulated')
   })
 
-  it('says why it was refused', async () => {
+  it('shows why it was refused', async () => {
     await show()
     const data = { code: 'BUSY', what: 'Another comparison is under way', next: 'Wait for it' }
     host.refuses = new ORPCError('REFUSED', { defined: true, data })
@@ -334,7 +340,7 @@ describe('the comparison', () => {
   })
 })
 
-describe('what is not there is said', () => {
+describe('empty states', () => {
   it('no lock manager at all', async () => {
     await show(noLocks())
     expect(find('no-plane').text()).toContain('lctl get_param ldlm.namespaces')
@@ -344,33 +350,35 @@ describe('what is not there is said', () => {
     expect(find('no-locks-yet').exists()).toBe(true)
     expect(find('no-resources').text()).toContain('No resource has locks')
   })
-  it('a moment that is no longer in memory, and the way back', async () => {
+  it('a range that is no longer in memory, and the way back', async () => {
     await show(locksFrame({ resource: resourceOf({ isKept: false, lives: livesOf([]), messages: messagesOf([]) }) }))
     expect(find('not-kept').text()).toContain('no longer in memory')
     expect(find('lanes').exists()).toBe(false)
-    expect(find('cursor-lost').text()).toContain('Not known')
+    expect(find('cursor-lost').text()).toContain('Not available')
     expect(find('callout').exists()).toBe(false)
     await find('lost-follow').trigger('click')
     expect(useLocksStore().moment).toBeNull()
   })
-  it('a quiet moment, and locks that were not sent', async () => {
+  it('a range without locks, and locks that were not sent', async () => {
     await show(locksFrame({ resource: resourceOf({ lives: livesOf([]), moreLives: 12 }) }))
     await vi.waitFor(() => expect(find('quiet').exists()).toBe(true), SOON)
     expect(find('more-lives').text()).toContain('12 older locks')
-    expect(find('callout').text()).toContain('No lock is held')
+    expect(find('callout').text()).toContain('No locks held')
   })
 })
 
 describe('the counters of Lustre', () => {
-  it('are all that servers export, and say so', async () => {
+  it('are labelled as all that servers export', async () => {
     await show(ldlmFrame())
-    expect(find('counters-only').text()).toContain('Neither modes nor queues nor waiters')
+    expect(find('counters-only').text()).toContain('export modes, queues or waiters')
     expect(find('missing').text()).toContain('oss03')
     expect(find('missing').text()).toContain('permission denied')
     expect(find('lanes').exists()).toBe(false)
     const rows = all('namespace-row')
     expect(rows.map((r) => r.attributes('data-namespace'))).toEqual([
-      ...['filter-demo-OST0000_UUID', 'filter-demo-OST0001_UUID', 'filter-demo-MDT0000_UUID'],
+      'filter-demo-OST0000_UUID',
+      'filter-demo-OST0001_UUID',
+      'filter-demo-MDT0000_UUID',
     ])
     expect(rows[1]?.text()).toContain('3 lock timeouts')
     expect(rows[2]?.text()).toContain('\u2013') // not exported there
@@ -422,7 +430,13 @@ it('shows hostile names as text, everywhere', async () => {
   await show(
     ldlmFrame({
       ldlm: ldlm && {
-        ...{ ...ldlm, namespace: [bad], target: [bad], node: [bad], why: [bad], level: ['watch'], selected: bad },
+        ...ldlm,
+        namespace: [bad],
+        target: [bad],
+        node: [bad],
+        why: [bad],
+        level: ['watch'],
+        selected: bad,
         missing: [{ node: bad, reason: bad }],
       },
     }),

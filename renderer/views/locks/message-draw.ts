@@ -1,11 +1,11 @@
 /**
- * Messages as a sequence: a row for each client, one for the server, a column for each message in order of sending. What
- * a client holds or waits for is drawn in its row; messages to come are pale.
+ * Sequence chart of messages: a row for each client, one for the server, a column for each message in order of time.
+ * Locks that a client holds or waits for are drawn in its row; messages to come are pale.
  */
 import type { Palette } from '../../theme/palette.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber } from '../../format/units.ts'
-import { modeAt, modeInk, phaseAt, type Life } from './lives.ts'
+import { modeAt, modeInk, phaseAt, type Life } from './lock-lifetimes.ts'
 import { cutText, hatchBox, type Context } from './plot-parts.ts'
 import { isData, kindName, type Message } from './replay.ts'
 
@@ -18,7 +18,7 @@ export interface MessagePicture {
   readonly messages: readonly Message[]
   readonly lives: readonly Life[]
   readonly index: number
-  /** 0..1 of its way that the current message has gone. */
+  /** Progress of the current message on its way, 0..1. */
   readonly progress: number
   readonly decimals: number
 }
@@ -27,7 +27,7 @@ const HEAD_PX = 20
 const SERVER_PX = 30
 const COMING = 0.35
 
-/** First message of the picture: the current one stands right of the middle, so that what led to it is seen. */
+/** Index of the first message drawn; the current one is right of the middle, so that its predecessors are visible. */
 export function firstColumn(picture: MessagePicture): number {
   const fit = columnsThatFit(picture)
   const first = Math.max(0, picture.index) - Math.floor(fit * 0.6)
@@ -39,7 +39,7 @@ const columnsThatFit = ({ width, left }: MessagePicture): number =>
 const rowHeight = ({ height, clients }: MessagePicture): number =>
   Math.max(5, Math.min(34, (height - HEAD_PX - SERVER_PX) / Math.max(1, clients.length)))
 
-/** Message under a point; -1 where there is none. */
+/** Index of the message at x; -1 if none. */
 export function columnAt(picture: MessagePicture, x: number): number {
   const at = firstColumn(picture) + Math.floor((x - picture.left) / COLUMN_PX)
   return x < picture.left || at >= picture.messages.length ? -1 : at
@@ -65,7 +65,7 @@ export function drawMessages(c: Context, p: Palette, picture: MessagePicture): v
   clients.forEach((client, lane) => {
     c.fillStyle = p.grid
     c.fillRect(left, Math.round(y(lane)), width - left - 14, 1)
-    // Where rows are too low for all names, those that have a say here keep theirs.
+    // In low rows, only clients of the drawn messages keep their names.
     if (row < 13 && !busy.has(lane)) return
     c.font = `11px ${p['font-ui']}`
     c.fillStyle = messages[index]?.lane === lane ? p['text-1'] : p['text-3']
@@ -89,7 +89,7 @@ export function drawMessages(c: Context, p: Palette, picture: MessagePicture): v
   })
 }
 
-/** What each client holds and waits for when a message is sent, as a piece of its row. */
+/** Draws the held and waited-for lock of each client at the time of each message, as a piece of its row. */
 function drawStates(
   c: Context,
   p: Palette,
@@ -108,7 +108,7 @@ function drawStates(
     const phase = phaseAt(life, t)
     if (lane === undefined || phase === 'future' || phase === 'gone') continue
     if (phase === 'waiting') waits.add(lane)
-    // Of several locks the one that can still be used, and of those the newest.
+    // Of several locks the newest granted one; else the newest canceling one.
     else if (phase === 'granted' || !holds.get(lane)?.isGranted)
       holds.set(lane, { life, isGranted: phase === 'granted' })
   }
@@ -116,7 +116,7 @@ function drawStates(
   for (const lane of new Set([...waits, ...holds.keys()])) {
     const hold = holds.get(lane)
     const top = y(lane) - height / 2
-    // Both at once: the request above, the lock below.
+    // If both, the request is above, the lock below.
     const share = waits.has(lane) && hold ? Math.round(height / 2) : height
     c.globalAlpha = pale
     if (waits.has(lane)) hatchBox(c, p, x, top, COLUMN_PX, share)
@@ -139,11 +139,13 @@ interface Arrow {
 
 function drawMessage(c: Context, p: Palette, picture: MessagePicture, message: Message, arrow: Arrow): void {
   const { x, isNow } = arrow
-  // It leaves left of the middle and arrives right of it: time goes on meanwhile.
-  const [x1, x2] = [x - COLUMN_PX * 0.22, x + COLUMN_PX * 0.22]
+  // From left to right of the column's middle: time passes on the way.
+  const x1 = x - COLUMN_PX * 0.22
+  const x2 = x + COLUMN_PX * 0.22
   const [y1, y2] = message.isUp ? [arrow.from, arrow.to] : [arrow.to, arrow.from]
   const way = isNow ? picture.progress : 1
-  const [tipX, tipY] = [x1 + (x2 - x1) * way, y1 + (y2 - y1) * way]
+  const tipX = x1 + (x2 - x1) * way
+  const tipY = y1 + (y2 - y1) * way
   const isLock = message.life !== null && /grant/.test(message.kind)
   const ink = isNow ? p['text-1'] : isLock && message.life ? p[modeInk[message.life.mode]] : p['text-2']
   c.strokeStyle = c.fillStyle = ink

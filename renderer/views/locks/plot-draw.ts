@@ -1,14 +1,14 @@
-/** The waiting queue of a moment as steps, and its sequence numbers: grants against the arrival of their data. */
+/** Plots of the waiting queue as steps, of sequence numbers (grants and arrival of their data), and of the overview. */
 import { niceMax } from '../../charts/scale.ts'
 import type { Palette } from '../../theme/palette.ts'
 import { hatchTile, runs } from '../../widgets/canvas.ts'
 import { formatNumber } from '../../format/units.ts'
 import { plotX, RIGHT_PX, roundStep, type Plot } from './axis.ts'
-import { modeInk, type Life } from './lives.ts'
+import { modeInk, type Life } from './lock-lifetimes.ts'
 import { drawTick, drawTimes, drawTimeWords, type Context } from './plot-parts.ts'
-import type { QueueStep } from './standing.ts'
+import type { QueueStep } from './resource-state.ts'
 
-/** Top of the queue's scale: even, so that its half is a whole number. */
+/** Top of the queue's scale; even, so that its half is an integer. */
 export const queueTop = (most: number): number => Math.max(2, Math.ceil(niceMax(most) / 2) * 2)
 
 export function drawQueue(c: Context, p: Palette, plot: Plot, steps: readonly QueueStep[], height: number): void {
@@ -37,20 +37,22 @@ export function drawQueue(c: Context, p: Palette, plot: Plot, steps: readonly Qu
   c.globalAlpha = 1
 }
 
-/** Grants as filled dots joined by steps, data on the server as rings, a thin line from one to the other. */
+/** Draws grants as filled dots joined by steps, data on the server as rings, and a thin line from grant to data. */
 export function drawSns(c: Context, p: Palette, plot: Plot, lives: readonly Life[], height: number): void {
   const floor = height - 22
   drawTimes(c, p, plot, floor)
   drawTimeWords(c, p, plot, height - 8)
   const grants = lives
     .filter((l) => l.mode !== 'PR' && l.sn !== null && l.granted !== null && l.granted <= plot.spanMs)
-    // Of what was granted before, only data that arrive now belong here.
+    // Locks granted before the range are drawn only if their data arrive in it.
     .filter((l) => (l.granted ?? 0) >= 0 || (l.dataAt !== null && l.dataAt >= 0 && l.dataAt <= plot.spanMs))
     .sort((a, b) => (a.sn ?? 0) - (b.sn ?? 0))
-  const [low, high] = [grants[0]?.sn ?? 0, grants.at(-1)?.sn ?? 0]
+  const low = grants[0]?.sn ?? 0
+  const high = grants.at(-1)?.sn ?? 0
   if (grants.length === 0) return
   const step = Math.max(1, roundStep(Math.max(1, high - low), 4))
-  const [from, to] = [low - Math.max(1, (high - low) * 0.06), high + Math.max(1, (high - low) * 0.08)]
+  const from = low - Math.max(1, (high - low) * 0.06)
+  const to = high + Math.max(1, (high - low) * 0.08)
   const y = (sn: number): number => 8 + (1 - (sn - from) / (to - from)) * (floor - 12)
   for (let sn = Math.ceil(from / step) * step; sn <= to; sn += step) drawTick(c, p, plot, y(sn), formatNumber(sn), true)
 
@@ -61,7 +63,7 @@ export function drawSns(c: Context, p: Palette, plot: Plot, lives: readonly Life
   const radius = grants.length > 300 ? 1.6 : grants.length > 120 ? 2.2 : 2.8
   const x = (t: number): number => plotX(plot, t)
   c.fillStyle = p['line-3']
-  // Many of them would run together into an area that means nothing.
+  // Paler if there are many, so that they do not merge into a solid area.
   c.globalAlpha = grants.length > 80 ? 0.4 : 1
   for (const { granted, dataAt, bytes, sn } of grants) {
     const end = dataAt ?? (bytes > 0 ? plot.spanMs : null)
@@ -103,14 +105,15 @@ export function drawSns(c: Context, p: Palette, plot: Plot, lives: readonly Life
 export interface Overview {
   readonly t: readonly number[]
   readonly waiting: readonly (number | null)[]
-  /** The moment, Unix ms. */
+  /** Selected range, Unix ms. */
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** x of an instant over the last seconds. */
+/** x of a time in the overview. */
 export const overviewX = ({ t }: Overview, left: number, width: number, atMs: number): number => {
-  const [from, to] = [t[0] ?? 0, t.at(-1) ?? 1]
+  const from = t[0] ?? 0
+  const to = t.at(-1) ?? 1
   return left + ((atMs - from) / (to - from || 1)) * (width - left - RIGHT_PX)
 }
 
@@ -125,7 +128,8 @@ export function drawOverview(c: Context, p: Palette, picture: Overview, left: nu
   c.fillStyle = (image && c.createPattern(image, 'repeat')) ?? p['gap-hatch']
   let last = 0
   for (const [from, to] of [...joined, [t.length - 1, t.length - 1] as const]) {
-    const [a, b] = [x(t[last] ?? 0), x(t[from] ?? 0)]
+    const a = x(t[last] ?? 0)
+    const b = x(t[from] ?? 0)
     if (from > last && waiting.slice(last, from).includes(null)) c.fillRect(a, 3, b - a, floor - 3)
     last = to
   }
@@ -144,8 +148,9 @@ export function drawOverview(c: Context, p: Palette, picture: Overview, left: nu
     c.globalAlpha = 1
   }
   drawTick(c, p, { width, left, spanMs: 1 }, y(top) + 2, String(top), false)
-  // The moment is often less than a pixel of these seconds: its frame is never narrower than can be seen.
-  const [a, b] = [x(picture.fromMs), x(picture.toMs)]
+  // The range is often narrower than a pixel; its frame has a minimum width.
+  const a = x(picture.fromMs)
+  const b = x(picture.toMs)
   const wide = Math.max(5, b - a)
   const from = Math.max(left - 2, Math.min(width - RIGHT_PX - wide + 2, (a + b - wide) / 2))
   c.fillStyle = p.accent

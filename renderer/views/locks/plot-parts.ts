@@ -1,11 +1,11 @@
-/** Parts that all pictures of a moment share on canvas. */
+/** Canvas helpers shared by all plots of a range. */
 import type { Palette } from '../../theme/palette.ts'
 import { hatchTile } from '../../widgets/canvas.ts'
 import { plotX, RIGHT_PX, timeTicks, type Plot } from './axis.ts'
 
 export type Context = CanvasRenderingContext2D
 
-/** Lines of the time axis from top to bottom, and the gap before what is known. */
+/** Draws the vertical grid lines of the time axis, and the gap before the known part. */
 export function drawTimes(c: Context, p: Palette, plot: Plot, height: number): void {
   const known = plotX(plot, plot.knownFrom ?? 0)
   if (known > plot.left + 1) {
@@ -17,7 +17,7 @@ export function drawTimes(c: Context, p: Palette, plot: Plot, height: number): v
   for (const { at } of timeTicks(plot.spanMs)) c.fillRect(Math.round(plotX(plot, at)), 0, 1, height)
 }
 
-/** Words under the time axis; the last one stands inside the edge. */
+/** Draws the labels of the time axis; the last one is kept inside the edge. */
 export function drawTimeWords(c: Context, p: Palette, plot: Plot, y: number): void {
   c.font = `10px ${p['font-ui']}`
   c.fillStyle = p['text-3']
@@ -39,7 +39,7 @@ export function drawTick(c: Context, p: Palette, plot: Plot, y: number, text: st
   c.fillText(text, plot.left - 8, y + 3.5)
 }
 
-/** A hatched box with its edge; without a canvas for the hatch only the edge. */
+/** Draws a hatched box with its edge; only the edge if no hatch pattern can be made. */
 export function hatchBox(c: Context, p: Palette, x: number, y: number, width: number, height: number): void {
   if (width < 1) return
   const image = hatchTile(p['gap-hatch'])
@@ -53,7 +53,7 @@ export function hatchBox(c: Context, p: Palette, x: number, y: number, width: nu
   c.strokeRect(x + 0.4, y + 0.4, Math.max(0.4, width - 0.8), height - 0.8)
 }
 
-/** Text cut to a width, at its end. */
+/** Truncates a text to a width, with an ellipsis. */
 export function cutText(c: Context, text: string, widthPx: number): string {
   if (c.measureText(text).width <= widthPx) return text
   let length = text.length

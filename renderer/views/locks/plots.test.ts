@@ -3,7 +3,7 @@ import { momentText, plotTime, plotX, roundStep, timeTicks, waitText } from './a
 import { graphOf } from './graph.ts'
 import { barAt } from './lane-draw.ts'
 import { barBox, layLanes } from './lane-layout.ts'
-import { livesOf, rangeText, type Life } from './lives.ts'
+import { livesOf, rangeText, type Life } from './lock-lifetimes.ts'
 import { messageAt, messagesOf, stayMs } from './replay.ts'
 import {
   clientsOf,
@@ -13,7 +13,7 @@ import {
   SCHEDULE,
   SPAN_MS,
 } from '#tests/kits/renderer/views/locks-host.ts'
-import { standingAt } from './standing.ts'
+import { resourceStateAt } from './resource-state.ts'
 
 const clients = clientsOf(8)
 const lives = livesOf({ lives: columnsOf(SCHEDULE), clients })
@@ -31,7 +31,7 @@ describe('the time axis', () => {
     expect(timeTicks(0.5)[0]?.text).toBe('0 \u00B5s')
     expect(roundStep(17, 4)).toBe(5)
   })
-  it('says instants and waits with the digits that they need', () => {
+  it('formats times and waits with the digits that they need', () => {
     expect([momentText(31.42, 60), momentText(3.142, 5), momentText(314.2, 1000)]).toEqual([
       '31.4 ms',
       '3.14 ms',
@@ -55,7 +55,7 @@ describe('lanes', () => {
         expect((a.life.ended ?? Infinity) <= b.life.asked || (b.life.ended ?? Infinity) <= a.life.asked).toBe(true)
       }
   })
-  it('leave out locks to which nothing happens, and keep them by name', () => {
+  it('leave out locks without events, and list them', () => {
     const idle: Life = { ...(lives[0] as Life), id: 7, asked: -900, granted: -899, canceling: null, ended: null }
     const with7 = layLanes([...lives, idle], clients, SPAN_MS, 320)
     expect(with7.bars.some((b) => b.life.id === 7)).toBe(false)
@@ -82,7 +82,7 @@ describe('lanes', () => {
 
 describe('the graph', () => {
   it('joins waiters to what they wait for, the oldest in amber and drawn last', () => {
-    const graph = graphOf(standingAt(lives, 33))
+    const graph = graphOf(resourceStateAt(lives, 33))
     expect(graph.holders.map((h) => h.isHot)).toEqual([true])
     expect(graph.edges.at(-1)).toMatchObject({ isHot: true, isDashed: false })
     expect(graph.edges.filter((e) => e.isDashed)).toHaveLength(3)
@@ -103,7 +103,7 @@ describe('the graph', () => {
       granted: null,
       behind: [{ id: 37, until: 'release' }],
     })
-    const graph = graphOf(standingAt([...held, ...Array.from({ length: 9 }, (_, i) => waiter(100 + i))], 5))
+    const graph = graphOf(resourceStateAt([...held, ...Array.from({ length: 9 }, (_, i) => waiter(100 + i))], 5))
     expect(graph.holders.filter((h) => h.isHot).map((h) => h.held.life.id)).toEqual([37])
     expect([graph.holders.length, graph.moreHolders, graph.waiters.length, graph.moreWaiters]).toEqual([4, 36, 5, 4])
   })
@@ -120,7 +120,7 @@ describe('messages', () => {
     expect(messageAt(messages, messages[4]?.sent ?? 0)).toBeGreaterThanOrEqual(4)
     expect(messageAt(messages, SPAN_MS)).toBe(messages.length - 1)
   })
-  it('stay as long as they took, slowed down; idle stretches are cut; by step all alike', () => {
+  it('last as long as they took, slowed down; idle times are cut; in even steps all last the same', () => {
     const at = (sent: number) => ({ ...messages[0]!, sent })
     const three = [at(0), at(0.5), at(40)]
     expect(stayMs(three, 0, 1000)).toBe(500)
@@ -128,7 +128,7 @@ describe('messages', () => {
     expect(stayMs(three, 0, 100)).toBe(50)
     expect(stayMs(three, 0, 'step')).toBe(stayMs(three, 1, 'step'))
   })
-  it('of a client that is not listed are nobody\u2019s', () => {
+  it('of an unknown client have no lane', () => {
     const { messages: columns } = resourceOf()
     expect(messagesOf({ ...columns, client: columns.client.map(() => 99) }, clients, lives)[0]).toMatchObject({
       client: '?',

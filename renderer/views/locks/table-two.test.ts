@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { livesOf, lockModes, type Life } from './lives.ts'
+import { livesOf, lockModes, type Life } from './lock-lifetimes.ts'
 import { clientsOf, livesOf as columnsOf, SCHEDULE } from '#tests/kits/renderer/views/locks-host.ts'
 import { columns, decidingCells, isAllowed } from './table-two.ts'
 

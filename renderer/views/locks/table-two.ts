@@ -1,15 +1,15 @@
 /**
- * Table II of SeqDLM, which decides every grant, and the cells of it that decided one.
+ * Table II of SeqDLM, which decides every grant, and the cells that decided a given one.
  *
  * Source: SeqDLM Table II; spec/seqdlm 2.
  */
-import { modeAt, NEAR_MS, phaseAt, type Life, type LockMode } from './lives.ts'
+import { modeAt, NEAR_MS, phaseAt, type Life, type LockMode } from './lock-lifetimes.ts'
 
-/** Columns: mode and, where it matters, the server's state of the lock that is there. */
+/** Columns: mode of the held lock and, for NBW, its state at the server. */
 export const columns = ['PR', 'NBW', 'NBW canceling', 'BW', 'PW'] as const
 export type Column = (typeof columns)[number]
 
-/** May a request of the row's mode be granted beside an unreleased lock of the column? */
+/** True if a request of the row's mode can be granted beside an unreleased lock of the column. */
 export function isAllowed(asked: LockMode, there: Column): boolean {
   if (there === 'PR') return asked === 'PR'
   return there === 'NBW canceling' && (asked === 'NBW' || asked === 'BW')
@@ -18,7 +18,7 @@ export function isAllowed(asked: LockMode, there: Column): boolean {
 export interface Cell {
   readonly asked: LockMode
   readonly there: Column
-  /** `beside`: the lock was there at the grant; `waited`: it was in the way and is no longer. */
+  /** `beside`: held at the grant; `waited`: conflicting, and waited for. */
   readonly why: 'beside' | 'waited'
 }
 
@@ -28,7 +28,7 @@ const overlaps = (a: Life, b: Life): boolean =>
 const columnOf = (mode: LockMode, isCanceling: boolean): Column =>
   mode === 'NBW' && isCanceling ? 'NBW canceling' : mode
 
-/** Cells that decided the grant of a life: of what it stood beside, and of what it had to wait for before. */
+/** Cells that decided a grant: of overlapping locks held then, and of those it waited for before. */
 export function decidingCells(life: Life, lives: readonly Life[]): Cell[] {
   if (life.granted === null) return []
   const at = life.granted
@@ -40,9 +40,9 @@ export function decidingCells(life: Life, lives: readonly Life[]): Cell[] {
   for (const other of lives) {
     if (other.id === life.id || !overlaps(life, other)) continue
     const phase = phaseAt(other, at)
-    // An own lock that is still GRANTED was merged; one that is CANCELING is like any other.
+    // A GRANTED lock of the same client was merged; a CANCELING one counts like any other.
     if (other.client === life.client && phase !== 'canceling') continue
-    // What was granted at the same instant or later stands beside it by its own cell.
+    // Locks granted later, or at the same time with a higher id, were decided by their own cells.
     const isOlder = other.granted !== null && (other.granted < at - NEAR_MS || other.id < life.id)
     if (isOlder && (phase === 'granted' || phase === 'canceling'))
       note(columnOf(modeAt(other, at), phase === 'canceling'), 'beside')

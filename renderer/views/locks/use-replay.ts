@@ -1,11 +1,11 @@
-/** Plays the messages of a moment one by one: the cursor goes from message to message, and everything else follows it. */
+/** Replays the messages of a range: moves the cursor from message to message; all plots follow it. */
 import { useMediaQuery } from '@vueuse/core'
 import { computed, onScopeDispose, reactive, ref, watch, type UnwrapNestedRefs } from 'vue'
 import { useLocksStore } from '../../stores/locks.ts'
 import { messageAt, messagesOf, stayMs, type Pace } from './replay.ts'
 import type { MomentCursor, Resource } from './use-moment.ts'
 
-/** Two instants are one message's: closer than a Unix ms can tell. */
+/** Times closer than this belong to the same message, because of rounding to Unix ms. */
 const SAME_MS = 0.002
 
 export function useReplay(moment: MomentCursor, resource: () => Resource) {
@@ -15,7 +15,7 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
   const index = ref(-1)
   const isPlaying = ref(false)
   const chosen = ref<Pace>(1000)
-  /** With reduced motion messages come one a beat, and none is seen to travel. */
+  /** Pace in use: even steps with reduced motion. */
   const pace = computed<Pace>(() => (isCalm.value ? 'step' : chosen.value))
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -51,7 +51,7 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
   function play(): void {
     if (messages.value.length === 0) return
     if (index.value >= messages.value.length - 1) goTo(0)
-    else goTo(Math.max(0, index.value)) // stays on this moment
+    else goTo(Math.max(0, index.value)) // pins this range
     isPlaying.value = true
     beat()
   }
@@ -65,7 +65,7 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
     () => resource().key,
     () => pause(),
   )
-  // Whoever lets go of the moment stops the replay of it.
+  // Releasing the pinned range stops the replay.
   watch(
     () => view.moment,
     (now) => now === null && pause(),
@@ -73,7 +73,17 @@ export function useReplay(moment: MomentCursor, resource: () => Resource) {
   onScopeDispose(pause)
   const current = computed(() => messages.value[index.value] ?? null)
   return reactive({
-    ...{ messages, index, current, isPlaying, isCalm, chosen, pace, goTo, toggle, pause, step },
+    messages,
+    index,
+    current,
+    isPlaying,
+    isCalm,
+    chosen,
+    pace,
+    goTo,
+    toggle,
+    pause,
+    step,
   })
 }
 export type Replay = UnwrapNestedRefs<ReturnType<typeof useReplay>>

@@ -2,9 +2,13 @@ import { expect, it } from 'vitest'
 import { channelRows, refillWords, waitWords } from './channel-rows.ts'
 import { metadataFrame } from '#tests/kits/renderer/views/metadata-host.ts'
 
-it('finds the rule of a row by its server and service, also where services begin alike and rules are named alike', () => {
+it('finds the rule of a row by its server and service, also if service prefixes or rule names are the same', () => {
   const rule = (service: string) => ({
-    ...{ service, name: 'pl_1', rate: 9, job: 'a', scope: 'open' },
+    service,
+    name: 'pl_1',
+    rate: 9,
+    job: 'a',
+    scope: 'open',
     expressions: [{ join: '' as const, field: service, items: ['a'] }],
   })
   const channels = {
@@ -17,7 +21,7 @@ it('finds the rule of a row by its server and service, also where services begin
   expect(rows.map((r) => r.service)).toEqual(['mds01 mdt_readpage', 'mds01 mdt'])
 })
 
-it('shows nothing where nothing is known, and no use of what has no limit', () => {
+it('shows a dash for unknown values, and no use without a limit', () => {
   const base = metadataFrame()
   const channels = { ...base.channels, limit: [null, 0], measured: [5, 5], waited: [null, 1], waitMs: [null, 12_345] }
   const rows = channelRows({ ...base, channels })
@@ -27,7 +31,7 @@ it('shows nothing where nothing is known, and no use of what has no limit', () =
   ])
 })
 
-it('says bytes of channels of data', () => {
+it('uses bytes for data channels', () => {
   const base = metadataFrame()
   const scope = base.channels.key.map((_, i) => (i === 0 ? 'read' : 'meta_op'))
   expect(channelRows({ ...base, channels: { ...base.channels, scope } }).map((r) => r.unit)).toEqual(
@@ -35,9 +39,14 @@ it('says bytes of channels of data', () => {
   )
 })
 
-it('words waits and refill periods', () => {
+it('formats waits and refill intervals', () => {
   expect([null, 0, 4.56, 12, 9_999, 10_000].map(waitWords)).toEqual([
-    ...['\u2013', '0.0 ms', '4.6 ms', '12 ms', '9\u202F999 ms', '10.0 s'],
+    '\u2013',
+    '0.0 ms',
+    '4.6 ms',
+    '12 ms',
+    '9\u202F999 ms',
+    '10.0 s',
   ])
   expect([[10, 10], [10, null, 20], [null], []].map(refillWords)).toEqual([
     'refill 10 ms',

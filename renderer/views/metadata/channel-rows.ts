@@ -1,4 +1,4 @@
-/** Channels of the stages, or rules of a metadata server, as rows of text. */
+/** Rows of channels of the stages, or of rules of a metadata server. */
 import type { Expression } from '#core/api/frames.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { plainText } from '../../format/plain-text.ts'
@@ -10,26 +10,26 @@ export interface ChannelRow {
   readonly channel: string
   readonly scope: string
   readonly operations: string
-  /** What its figures count. */
+  /** Unit of its rates. */
   readonly unit: 'op/s' | 'B/s'
   readonly asked: string
   readonly limit: string
   readonly measured: string
-  /** Of the limit, 0..1; null without a limit. */
+  /** Measured as a share of the limit, 0..1; null without a limit. */
   readonly used: number | null
   readonly usedText: string
-  /** Share of operations that waited; null where nobody tells. */
+  /** Share of operations that waited; null if unknown. */
   readonly waited: number | null
   readonly waitedText: string
   readonly wait: string
   readonly queued: string
   readonly spark: readonly (number | null)[]
-  /** Of a rule: its service and its condition. */
+  /** Service of a rule; empty for a channel. */
   readonly service: string
   readonly expressions: readonly Expression[]
 }
 
-/** Mean wait: tenths below ten ms, seconds from ten of them on. */
+/** Formats a mean wait: tenths below 10 ms, seconds from 10 s on. */
 export function waitWords(ms: number | null): string {
   if (ms === null) return NOTHING
   return ms >= 10_000 ? `${formatNumber(ms / 1000, 1)} s` : `${formatNumber(ms, ms < 10 ? 1 : 0)} ms`
@@ -43,12 +43,13 @@ export function channelRows({
   const isRules = plane === 'mds'
   const byName = Map.groupBy(compiled, ({ name }) => name)
   return channels.key.map((key, i) => {
-    const [limit, measured] = [channels.limit[i] ?? null, channels.measured[i] ?? null]
+    const limit = channels.limit[i] ?? null
+    const measured = channels.measured[i] ?? null
     const used = limit === null || measured === null || limit <= 0 ? null : measured / limit
     const name = channels.channel[i] ?? ''
     const waited = channels.waited[i] ?? null
     const rules = isRules ? (byName.get(name) ?? []) : []
-    // A name is a rule's own on one service of one server, which the key names, too.
+    // Rule names are unique on one service of one server, which the key contains.
     const words = new Set(key.split(/[\s/]+/))
     const rule = rules.find(({ service }) => service.split(' ').every((word) => words.has(word))) ?? rules[0]
     return {
@@ -73,10 +74,11 @@ export function channelRows({
   })
 }
 
-/** `refill 10 ms` where all channels have one; a range else; empty where there is none. */
+/** Formats the refill interval: `refill 10 ms` if all channels have the same, else a range; empty if none is known. */
 export function refillWords(refillMs: readonly (number | null)[]): string {
   const known = refillMs.filter((v) => v !== null)
   if (known.length === 0) return ''
-  const [low, high] = [Math.min(...known), Math.max(...known)]
+  const low = Math.min(...known)
+  const high = Math.max(...known)
   return low === high ? `refill ${formatNumber(low)} ms` : `refill ${formatNumber(low)}\u2013${formatNumber(high)} ms`
 }

@@ -4,7 +4,7 @@ import { placeMarks } from './mark-places.ts'
 
 const mark = (atMs: number, text = 'bwa joins') => ({ atMs, kind: 'join' as const, text, level: 'ok' as const })
 
-it('writes words where there is room, left of the line at the right edge', () => {
+it('places labels where there is room, left of the line at the right edge', () => {
   const placed = placeMarks([mark(100), mark(500), mark(990), mark(2000)], 0, 1000, 800)
   expect(placed.map(({ share, words, isLeft }) => [share, words, isLeft])).toEqual([
     [0.1, 'bwa joins', false],
@@ -13,12 +13,12 @@ it('writes words where there is room, left of the line at the right edge', () =>
   ])
 })
 
-it('joins marks that fall together and keeps all they say', () => {
+it('merges marks at the same place and keeps all their texts', () => {
   const [one] = placeMarks([mark(500, 'a joins'), mark(501, 'b joins')], 0, 1000, 800)
   expect(one).toMatchObject({ words: 'a joins +1', title: 'a joins\nb joins' })
 })
 
-it('never writes words over words, whatever comes', () => {
+it('never overlaps labels', () => {
   const any = fc.array(fc.tuple(fc.integer({ min: 0, max: 1000 }), fc.string({ maxLength: 30 })), { maxLength: 40 })
   fc.assert(
     fc.property(any, fc.integer({ min: 50, max: 1200 }), (list, width) => {

@@ -1,4 +1,4 @@
-/** Where marks stand on a time axis, and which of them have room for their words. */
+/** Placement of marks on a time axis, and of their labels where there is room. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { jobName } from '../job-name.ts'
 
@@ -8,29 +8,29 @@ export interface PlacedMark {
   readonly key: string
   /** 0..1 along the axis. */
   readonly share: number
-  /** What is written beside it; null where the words would run into others'. */
+  /** Label beside the mark; null if it would overlap another one. */
   readonly words: string | null
-  /** All that happened there. */
+  /** Texts of all marks at this place. */
   readonly title: string
   readonly level: Mark['level']
-  /** The words stand left of the line. */
+  /** True if the label is left of the line. */
   readonly isLeft: boolean
 }
 
-/** Width of a character of 10 px text, and what stands around the words. */
+/** Width of a character of 10 px text, and the space around a label. */
 const CHAR_PX = 5.6
 const AROUND_PX = 10
-/** Marks nearer to each other than this are one. */
+/** Marks closer to each other than this are merged. */
 const NEAR_PX = 4
 const WORDS_MAX = 24
 
-/** Marks begin with the job that they are about: its program says more in little room than its number. */
+/** Shortens a label. Marks begin with their job, whose program is more useful than its number. */
 function cut(text: string): string {
   const short = text.replace(/^\S+/, (id) => jobName(id).short)
   return short.length > WORDS_MAX ? `${short.slice(0, WORDS_MAX - 1)}\u2026` : short
 }
 
-/** @param widthPx  of the axis. */
+/** @param widthPx  width of the axis. */
 export function placeMarks(marks: readonly Mark[], fromMs: number, toMs: number, widthPx: number): PlacedMark[] {
   if (!(toMs > fromMs) || widthPx <= 0) return []
   const inside = marks

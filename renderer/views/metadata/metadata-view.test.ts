@@ -52,7 +52,7 @@ describe('the hierarchy', () => {
     expect(rowNames().at(-1)).toContain('988 more stages')
   })
 
-  it('is walked, closed and opened by arrows, and Enter selects', async () => {
+  it('moves, collapses and expands by arrow keys, and selects by Enter', async () => {
     await show()
     const tree = find('tree').element
     press(tree, 'ArrowDown')
@@ -90,7 +90,10 @@ describe('the hierarchy', () => {
 
   it('of ten thousand stages puts only those in view on the page', async () => {
     const stages = Array.from({ length: 10_000 }, (_, i) => ({
-      ...{ key: `s${i}`, kind: 'stage' as const, name: `${i}.app \u00B7 0`, jobId: `${i}.app` },
+      key: `s${i}`,
+      kind: 'stage' as const,
+      name: `${i}.app \u00B7 0`,
+      jobId: `${i}.app`,
     }))
     await show(metadataFrame({ tree: treeOf([{ key: 'g', kind: 'global', name: 'ctl' }, ...stages]) }))
     const rows = wrapper.findAll('[data-testid=tree-row]')
@@ -113,7 +116,7 @@ describe('the controller', () => {
     expect(find('mode-badge').text()).toContain('static')
   })
 
-  it('keeps what it was, with the words of the host, when the host refuses', async () => {
+  it('keeps its settings and shows the reason when the host refuses', async () => {
     await show()
     const data = { code: 'OBSERVE', what: 'Nothing is written in Observe', next: 'Choose Enforce' }
     host.refuses = new ORPCError('REFUSED', { defined: true, data })
@@ -124,7 +127,7 @@ describe('the controller', () => {
     expect(wrapper.text()).toContain('Next: Choose Enforce.')
   })
 
-  it('takes a limit in its unit, refuses what is none, and an empty one takes it away', async () => {
+  it('accepts a limit in its unit, refuses invalid ones, and removes it if empty', async () => {
     await show()
     const limit = () => wrapper.find<HTMLInputElement>('[data-testid=limit]')
     expect(limit().element.value).toBe('110')
@@ -151,7 +154,7 @@ describe('the controller', () => {
     expect(find('limit').element.closest('fieldset')?.disabled).toBe(true)
   })
 
-  it('that has fallen silent is said so with the age of its values, which stay', async () => {
+  it('that is silent is reported with the age of its values, which stay', async () => {
     const { controller } = metadataFrame()
     await show(metadataFrame({ controller: { ...controller, seenMs: NOW_MS - 12_000 } }))
     expect(find('silent').text()).toContain('since 14:31:55')
@@ -161,7 +164,7 @@ describe('the controller', () => {
     expect(rowNames()).toContain('local-a')
   })
 
-  it('remembers when it was last heard of, once the host says nothing of it', async () => {
+  it('keeps the time when it last answered, after the host stops reporting it', async () => {
     await show()
     expect(find('silent').exists()).toBe(false)
     const { controller } = metadataFrame()
@@ -172,7 +175,7 @@ describe('the controller', () => {
 })
 
 describe('jobs and channels', () => {
-  it('say what was got of what was asked, and how much was falsely allocated', async () => {
+  it('show measured of asked, and false allocation', async () => {
     await show()
     await vi.waitFor(() => expect(wrapper.findAll('[data-testid=job-small]')).toHaveLength(4))
     const train = wrapper.find('[data-job="train.py"][data-testid=job-small]')
@@ -191,7 +194,7 @@ describe('jobs and channels', () => {
     const before = names()
     const turned = [...JOBS].reverse().map((job, i) => ({ ...job, asked: 1000 * (9 - i) }))
     await resend(metadataFrame({ seq: 2, jobs: jobsOf([...turned, { ...JOBS[0]!, id: 'late' }]) }))
-    // The last frame waits a moment for another one.
+    // The last frame is throttled.
     await vi.waitFor(() => expect(names()).toEqual([...before, 'late']), { timeout: 5000 })
   })
 
@@ -206,7 +209,7 @@ describe('jobs and channels', () => {
     expect(find('channels-of').text()).toBe('train.py, 4 stages \u00B7 refill 10 ms')
   })
 
-  it('in the plane of a metadata server are rules, which do not tell who waited', async () => {
+  it('are rules in the plane of a metadata server, without wait times', async () => {
     const channels = {
       ...metadataFrame().channels,
       channel: ['pl_1', 'pl_2'],
@@ -220,7 +223,7 @@ describe('jobs and channels', () => {
     const [first] = wrapper.findAll('[data-testid=channel-row]')
     expect(first?.text()).toContain('mds.MDS.mdt')
     expect(first?.text()).toContain('jobidtrain.py')
-    expect(first?.text()).toContain('not told by TBF')
+    expect(first?.text()).toContain('not reported by TBF')
     expect(wrapper.text()).toContain('Line 3: rename shares its opcode with mkdir')
     await find('plane-stages').trigger('click')
     await vi.waitFor(() => expect(host.queries.at(-1)).toMatchObject({ plane: 'stages', scope: '', selected: '' }))
@@ -228,12 +231,17 @@ describe('jobs and channels', () => {
 })
 
 describe('the policy file', () => {
-  it('says of each step whether it is past, in force, next, without its job, or read only', async () => {
+  it('shows the state of each step: past, in force, next, unknown job, or ignored', async () => {
     const { policies } = metadataFrame()
     const steps = [...policies.steps, { ...policies.steps[0]!, line: 7, kind: 'user', state: 'ignored' as const }]
     await show(metadataFrame({ policies: { ...policies, steps } }))
     expect(wrapper.findAll('[data-testid=policy-step] .words').map((w) => w.text())).toEqual([
-      ...['past', 'ignored', 'in force', 'in force', 'no such job', 'in 01:42'],
+      'past',
+      'ignored',
+      'in force',
+      'in force',
+      'no such job',
+      'in 01:42',
     ])
     expect(find('next-step').text()).toBe('next step in 1 min 42 s')
   })
@@ -243,7 +251,7 @@ describe('the policy file', () => {
   })
 })
 
-it('without a plane says what it is and how to begin', async () => {
+it('describes metadata QoS and its setup if there is no plane', async () => {
   await show(noPlane())
   expect(find('no-plane').text()).toContain('sluice padll status')
   expect(find('tree').exists()).toBe(false)
@@ -283,7 +291,7 @@ it('keeps its plane and what is closed while another view is on screen', async (
 
 describe('the filter', () => {
   const filtered = (passing: number) => ({ filter: 'nobody', passing, of: 3 })
-  it('is asked of the host by /, and Esc gives the hierarchy and its focus back', async () => {
+  it('is opened by / and applied by the host, and Esc returns to the hierarchy with its focus', async () => {
     await show()
     press(document.body, '/')
     expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
@@ -294,11 +302,11 @@ describe('the filter', () => {
     await vi.waitFor(() => expect(host.queries.at(-1)?.filter).toBe(''))
   })
 
-  it('says that no stage passes, with the way out of it, and where it cannot be read', async () => {
+  it('reports that no stage passes, with a button to clear it, and a parse error with its place', async () => {
     useMetadataStore().filter = 'nobody'
     await show(metadataFrame({ filtered: filtered(0) }))
     expect(find('filter-count').text()).toBe('0 of 3')
-    expect(find('filtered-out').text()).toContain('None of 3 stages passes nobody.')
+    expect(find('filtered-out').text()).toContain('None of 3 stages matches nobody.')
     await find('filtered-out-clear').trigger('click')
     expect([useMetadataStore().filter, document.activeElement?.getAttribute('data-testid')]).toEqual(['', 'tree'])
     useMetadataStore().filter = 'is:wet'
@@ -307,7 +315,7 @@ describe('the filter', () => {
     expect(rowNames().length).toBeGreaterThan(3)
   })
 
-  it('says of a recording that it is shown whole', async () => {
+  it('reports that a recording is shown whole', async () => {
     useMetadataStore().filter = 'job:train'
     await show(metadataFrame(), 'RECORDED')
     expect(find('filter-count').text()).toBe('recorded whole')

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { inUnit, opRate, opUnit, readRate } from './op-unit.ts'
 
 const NB = '\u202F'
-const [plain, kilo] = [opUnit(9_999, 'open'), opUnit(10_000, 'meta_op')]
+const plain = opUnit(9_999, 'open')
+const kilo = opUnit(10_000, 'meta_op')
 const mega = opUnit(2e9, 'data_op')
 
-describe('operations a second', () => {
-  it('stand in one unit by the largest, and what is above zero never reads as zero', () => {
+describe('operations per second', () => {
+  it('share one unit by the largest, and a value above 0 never reads as 0', () => {
     expect([plain.word, kilo.word]).toEqual(['op/s', 'k op/s'])
     expect([inUnit(kilo, 108_240), inUnit(kilo, 12), inUnit(kilo, 0), inUnit(kilo, null)]).toEqual([
       '108.2',
@@ -19,8 +20,8 @@ describe('operations a second', () => {
   })
 })
 
-describe('bytes a second', () => {
-  it('are what data scopes count, in rates and in limits', () => {
+describe('bytes per second', () => {
+  it('are the unit of data scopes, in rates and in limits', () => {
     expect([mega.word, opUnit(900, 'read').word, opUnit(900, 'mmap').word]).toEqual(['MB/s', 'B/s', 'op/s'])
     expect(inUnit(mega, 1_234_567_890)).toBe(`1${NB}234.6`)
     expect(['500', '500 MB/s', '2G', '750 B/s'].map((text) => readRate(text, mega))).toEqual([

@@ -1,4 +1,4 @@
-/** Operations a second, or bytes, as this view writes them: one unit for all that stands together, by the largest of it. */
+/** Units of rates in this view, operations or bytes per second: one unit per group of values, by the largest. */
 import { BYTE_SCOPES } from '#core/api/padll.ts'
 import { formatNumber, rateUnit } from '../../format/units.ts'
 
@@ -17,16 +17,16 @@ const megabytes = (): OpUnit => {
   return { divisor, decimals: 1, word: unit }
 }
 
-/** What a scope counts. */
+/** Unit of the rates of a scope. */
 export const perSecond = (scope: string): 'op/s' | 'B/s' => (BYTE_SCOPES.has(scope) ? 'B/s' : 'op/s')
 
-/** @param largest  of the values, op/s, or byte/s where the scope counts bytes. */
+/** @param largest  largest value, op/s, or byte/s if the scope counts bytes. */
 export function opUnit(largest: number, scope: string): OpUnit {
   if (perSecond(scope) === 'B/s') return largest >= 10_000 ? megabytes() : BYTES
   return largest >= 10_000 ? KILO : PLAIN
 }
 
-/** A value in its unit; what is above zero never reads as zero. */
+/** Formats a value in a unit; a value above 0 never reads as 0. */
 export function inUnit({ divisor, decimals }: OpUnit, value: number | null | undefined): string {
   const text = formatNumber(value === null || value === undefined ? null : value / divisor, decimals)
   return value && value > 0 && !/[1-9]/.test(text)
@@ -34,7 +34,7 @@ export function inUnit({ divisor, decimals }: OpUnit, value: number | null | und
     : text
 }
 
-/** Unit and value for a sentence: `110.0 k op/s`, `940 op/s`. */
+/** Formats value and unit for a sentence: `110.0 k op/s`, `940 op/s`. */
 export function opRate(value: number | null): string {
   const unit = opUnit(value ?? 0, '')
   return `${inUnit(unit, value)} ${unit.word}`
@@ -43,10 +43,10 @@ export function opRate(value: number | null): string {
 export type ReadRate = { readonly rate: number | null } | { readonly fault: string }
 
 /**
- * A limit as it is typed: `110`, `110 k`, `110k op/s`, `1.2M`, `110 000 op/s`; of bytes `500 MB/s`, `2G`, `500 MiB/s`; nothing at all takes
- * the limit away.
+ * Parses a limit as typed: `110`, `110 k`, `110k op/s`, `1.2M`, `110 000 op/s`; of bytes `500 MB/s`, `2G`, `500 MiB/s`; empty
+ * removes the limit.
  *
- * @param unit  what a bare number counts.
+ * @param unit  unit of a bare number.
  */
 export function readRate(text: string, unit: OpUnit): ReadRate {
   const bare = text.replace(/[\s\u202F\u00A0_]/g, '')
@@ -55,7 +55,7 @@ export function readRate(text: string, unit: OpUnit): ReadRate {
   const shape = isBytes ? /^(\d+(?:\.\d+)?|\.\d+)([kMG]i?|Ki)?(B\/s)?$/ : /^(\d+(?:\.\d+)?|\.\d+)([kM]?)(op\/s)?$/
   const m = shape.exec(bare)
   const [what, example] = isBytes ? ['B/s', '500M'] : ['op/s', '110k']
-  if (!m) return { fault: `a number of ${what}, for example ${example}; empty takes the limit away` }
+  if (!m) return { fault: `a number of ${what}, for example ${example}; empty removes the limit` }
   const [, digits = '', scale = '', word] = m
   const scales: Readonly<Record<string, number>> = {
     k: 1e3,
@@ -68,5 +68,5 @@ export function readRate(text: string, unit: OpUnit): ReadRate {
   }
   const factor = scales[scale] ?? (word === undefined ? unit.divisor : 1)
   const rate = Math.round(Number(digits) * factor * 1e6) / 1e6
-  return rate >= 1 ? { rate } : { fault: `at least 1 ${what}; empty takes the limit away` }
+  return rate >= 1 ? { rate } : { fault: `at least 1 ${what}; empty removes the limit` }
 }

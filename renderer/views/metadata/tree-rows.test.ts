@@ -1,25 +1,32 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NODES, treeOf } from '#tests/kits/renderer/views/metadata-host.ts'
-import { stateWords, treeRows, treeStep } from './tree-rows.ts'
+import { stateText, treeRows, treeStep } from './tree-rows.ts'
 
 const open = new Set<string>()
 const names = (closed: ReadonlySet<string>): string[] =>
   treeRows(treeOf(NODES), closed).map((r) => (r.kind === 'more' ? `more ${r.more}` : r.name))
 
 describe('rows of the hierarchy', () => {
-  it('are all there from the top, with what was not sent under its local controller', () => {
+  it('are listed from the top, with the number of unsent stages under their local controller', () => {
     expect(names(open)).toEqual([
-      ...['ctl-0', 'local-a', 'train.py \u00B7 0', 'train.py \u00B7 1', 'bwa \u00B7 0'],
-      ...['local-b', 'cfd_solve \u00B7 0', 'wrf.exe \u00B7 0', 'more 988'],
+      'ctl-0',
+      'local-a',
+      'train.py \u00B7 0',
+      'train.py \u00B7 1',
+      'bwa \u00B7 0',
+      'local-b',
+      'cfd_solve \u00B7 0',
+      'wrf.exe \u00B7 0',
+      'more 988',
     ])
   })
-  it('are put away under a closed row, the uncounted ones too', () => {
+  it('are hidden under a collapsed row, with the number of unsent ones', () => {
     expect(names(new Set(['b']))).toEqual(names(open).slice(0, 6))
     expect(names(new Set(['a']))).toEqual(['ctl-0', 'local-a', ...names(open).slice(5)])
     expect(names(new Set(['global']))).toEqual(['ctl-0'])
   })
-  it('of which none was sent still open to say how many there are', () => {
+  it('expand to their number if none was sent', () => {
     const tree = treeOf([NODES[0]!, { key: 'c', kind: 'local', name: 'c', more: 5 }])
     const rows = treeRows(tree, open)
     expect(rows.map((r) => [r.kind, r.hasChildren])).toEqual([
@@ -69,7 +76,7 @@ describe('keys in the hierarchy', () => {
   })
 })
 
-it('says a state in words, also where the host gives no reason', () => {
-  expect(stateWords({ level: 'watch', why: 'at its limit' })).toBe('at its limit')
-  expect(stateWords({ level: 'ok', why: '' })).toBe('below its limit')
+it('formats a state, also without a reason from the host', () => {
+  expect(stateText({ level: 'watch', why: 'at its limit' })).toBe('at its limit')
+  expect(stateText({ level: 'ok', why: '' })).toBe('below its limit')
 })

@@ -1,4 +1,4 @@
-/** The control hierarchy as rows that can be seen: what lies under a closed row is left out, what was not sent is counted. */
+/** Visible rows of the control hierarchy: rows under a collapsed row are omitted, those that were not sent are counted. */
 import type { Level } from '#core/api/frames.ts'
 import type { MetadataFrame } from '#core/api/padll.ts'
 
@@ -18,22 +18,33 @@ export interface TreeRow {
   readonly why: string
   readonly hasChildren: boolean
   readonly isOpen: boolean
-  /** Key of the row it hangs under; empty for the top. */
+  /** Key of the parent row; empty for the top. */
   readonly parent: string
-  /** Of a `more` row: stages that were not sent. */
+  /** Number of stages under the row that were not sent. */
   readonly more: number
 }
 
 const moreRow = (parent: TreeRow): TreeRow => ({
   ...parent,
-  ...{ key: `${parent.key}\u0000more`, kind: 'more', depth: parent.depth + 1, name: '', jobId: '', colour: 0 },
-  ...{ measured: null, limit: null, level: 'idle', why: '', hasChildren: false, isOpen: false, parent: parent.key },
+  key: `${parent.key}\u0000more`,
+  kind: 'more',
+  depth: parent.depth + 1,
+  name: '',
+  jobId: '',
+  colour: 0,
+  measured: null,
+  limit: null,
+  level: 'idle',
+  why: '',
+  hasChildren: false,
+  isOpen: false,
+  parent: parent.key,
 })
 
-/** Rows from the top; `closed` holds keys of rows whose children are put away. */
+/** Returns the rows from the top; `closed` holds the keys of collapsed rows. */
 export function treeRows(tree: Tree, closed: ReadonlySet<string>): TreeRow[] {
   const rows: TreeRow[] = []
-  /** The open way down to the row before: depth, and what is still to be said under it. */
+  /** Open ancestors of the previous row, whose `more` rows are still to be added. */
   const above: TreeRow[] = []
   let hiddenBelow = Infinity
   const leave = (depth: number): void => {
@@ -51,10 +62,20 @@ export function treeRows(tree: Tree, closed: ReadonlySet<string>): TreeRow[] {
     const more = tree.more[i] ?? 0
     const hasChildren = (tree.depth[i + 1] ?? -1) > depth || more > 0
     const row: TreeRow = {
-      ...{ key, depth, more, hasChildren, isOpen: hasChildren && !closed.has(key), parent: above.at(-1)?.key ?? '' },
-      ...{ kind: tree.kind[i] ?? 'stage', name: tree.name[i] ?? '', jobId: tree.jobId[i] ?? '' },
-      ...{ colour: tree.colour[i] ?? 0, measured: tree.measured[i] ?? null, limit: tree.limit[i] ?? null },
-      ...{ level: tree.level[i] ?? 'unknown', why: tree.why[i] ?? '' },
+      key,
+      depth,
+      more,
+      hasChildren,
+      isOpen: hasChildren && !closed.has(key),
+      parent: above.at(-1)?.key ?? '',
+      kind: tree.kind[i] ?? 'stage',
+      name: tree.name[i] ?? '',
+      jobId: tree.jobId[i] ?? '',
+      colour: tree.colour[i] ?? 0,
+      measured: tree.measured[i] ?? null,
+      limit: tree.limit[i] ?? null,
+      level: tree.level[i] ?? 'unknown',
+      why: tree.why[i] ?? '',
     }
     rows.push(row)
     if (!row.isOpen && hasChildren) hiddenBelow = depth
@@ -64,7 +85,7 @@ export function treeRows(tree: Tree, closed: ReadonlySet<string>): TreeRow[] {
   return rows
 }
 
-/** Where a key of the keyboard leads from row `at`: another row, or a row to open or to close. */
+/** Result of a key press at a row: another row to move to, or expand or collapse. */
 export type TreeStep = { readonly to: number } | { readonly open: boolean } | null
 
 export function treeStep(rows: readonly TreeRow[], at: number, key: string): TreeStep {
@@ -95,8 +116,8 @@ const words: Readonly<Record<Level, string>> = {
   idle: 'idle',
   unknown: 'unknown',
 }
-/** Its first clause, for beside a name. */
+/** Returns the first clause of a reason, to be shown beside a name. */
 export const shortWhy = (why: string): string => why.split(/[,:;]/, 1)[0] ?? ''
 
-/** The state of a row in words. */
-export const stateWords = ({ why, level }: Pick<TreeRow, 'why' | 'level'>): string => (why === '' ? words[level] : why)
+/** Formats the state of a row. */
+export const stateText = ({ why, level }: Pick<TreeRow, 'why' | 'level'>): string => (why === '' ? words[level] : why)

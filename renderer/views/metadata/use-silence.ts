@@ -1,13 +1,13 @@
-/** Whether the controller has fallen silent at what is shown, since when, and how old its last values are. */
+/** Detection of a silent controller at the displayed time: since when, and the age of its last values. */
 import { computed, ref, watch, type ComputedRef } from 'vue'
 import type { MetadataFrame } from '#core/api/padll.ts'
 
 export interface Silence {
-  /** When its newest cycle was read; null: none was. */
+  /** Time when its newest cycle was read; null if none was. */
   readonly sinceMs: number | null
   readonly ageMs: number | null
 }
-/** As the age of samples elsewhere: from five intervals on it is bad. */
+/** Intervals after which the controller counts as silent; the same as for the age of samples. */
 const INTERVALS = 5
 const LEAST_MS = 3000
 

@@ -18,7 +18,9 @@ async function open(kind: 'EMULATED' | 'LIVE'): Promise<void> {
   const source = useSourceStore()
   source.apply({ ...source.frame, controller: 'none', counts: { jobs: 4 } } as unknown as StatusFrame)
   const routes = ['overview', 'jobs', 'connections', 'sandbox'].map((name) => ({
-    ...{ path: `/${name}`, name, component: { template: '<p />' } },
+    path: `/${name}`,
+    name,
+    component: { template: '<p />' },
   }))
   const router = createRouter({ history: createMemoryHistory(), routes })
   await router.push('/overview')
@@ -26,28 +28,29 @@ async function open(kind: 'EMULATED' | 'LIVE'): Promise<void> {
 }
 const button = () => wrapper.find<HTMLButtonElement>('[data-testid="first-tour"]')
 
-it('starts the tour by "First ten minutes", once, and the greeting is over', async () => {
+it('starts the tour by "First ten minutes", once, and closes the banner', async () => {
   await open('EMULATED')
-  const [tour, first] = [useTourStore(), useFirstRunStore()]
+  const tour = useTourStore()
+  const first = useFirstRunStore()
   expect([tour.isOpen, tour.calls, first.isFirst]).toEqual([false, 0, true])
   expect(button().text()).toBe('First ten minutes')
   await button().trigger('click')
   expect([tour.isOpen, tour.calls, tour.step?.id, first.isFirst]).toEqual([true, 1, 'controller', false])
 })
 
-it('goes on with a tour that was left at a step', async () => {
+it('continues a tour that was left at a step', async () => {
   await open('EMULATED')
   const tour = useTourStore()
   tour.start()
   tour.next()
   tour.leave()
   await wrapper.vm.$nextTick()
-  expect(button().attributes('title')).toContain('Go on at step 2')
+  expect(button().attributes('title')).toContain('Continue at step 2')
   await button().trigger('click')
   expect([tour.isOpen, tour.at]).toEqual([true, 1])
 })
 
-it('starts no tour on a cluster that is not emulated, and says why', async () => {
+it('starts no tour on a cluster that is not emulated, and gives the reason', async () => {
   await open('LIVE')
   expect(button().element.disabled).toBe(true)
   expect(button().attributes('title')).toContain('runs on the emulator only')

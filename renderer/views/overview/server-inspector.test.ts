@@ -9,7 +9,13 @@ import ServerInspector from './ServerInspector.vue'
 
 const EVIL = '<img src=x onerror=alert(1)>\u202e'
 const frame = (more: Partial<ServerFrame> = {}): ServerFrame => ({
-  ...{ seq: 1, sample: 9, atMs: 1_767_312_000_000, kind: 'target', name: 'fs-OST0000', node: 'oss01', known: true },
+  seq: 1,
+  sample: 9,
+  atMs: 1_767_312_000_000,
+  kind: 'target',
+  name: 'fs-OST0000',
+  node: 'oss01',
+  known: true,
   targets: [{ name: 'fs-OST0000', rpcs: 316, serviceMs: 7.5 }],
   queued: 18,
   disk: {
@@ -29,7 +35,7 @@ const frame = (more: Partial<ServerFrame> = {}): ServerFrame => ({
   ...more,
 })
 
-/** The inspector of a place whose host answers one frame. */
+/** Mounts the inspector of a place whose host sends one frame. */
 async function shown(of: ServerFrame) {
   const server = async () =>
     (async function* () {
@@ -62,7 +68,7 @@ it('shows disk I/O by size for reads and writes, and the service estimate of eac
   ).toEqual(['ost_io', '0', '5', '31'])
 })
 
-it('says why there is nothing, and takes what servers print as text', async () => {
+it('gives the reason if there is no data, and shows server output as text', async () => {
   const wrapper = await shown(
     frame({ name: EVIL, disk: null, diskNote: EVIL, estimates: [], estimatesNote: 'no two readings yet' }),
   )
@@ -72,7 +78,7 @@ it('says why there is nothing, and takes what servers print as text', async () =
   expect(wrapper.get('[data-testid=estimates]').text()).toContain('no two readings yet')
 })
 
-it('is of the selected target or server, and of nothing else', () => {
+it('shows only the selected target or server', () => {
   const selection = useSelectionStore()
   selection.select('1.hog.u1')
   expect(selection.place).toBeNull()

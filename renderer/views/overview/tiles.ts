@@ -1,4 +1,4 @@
-/** What each tile says: its number, its unit, and what changed against the window before. */
+/** Contents of the tiles: value, unit, and change against the previous window. */
 import type { Level, Tile, TileId } from '#core/api/frames.ts'
 import { formatCount, formatNumber, formatRate, formatSigned, formatSpan, type Measure } from '../../format/units.ts'
 
@@ -24,11 +24,11 @@ function measureOf(id: TileId, value: number | null): Measure {
   return { text: formatNumber(value === null ? null : value / divisor, decimals), unit, divisor, decimals }
 }
 
-/** The same while two instants are compared: the value is B's, beside it what it was at A and what changed. */
-export function comparedTileFace(tile: Tile, windowMs: number): TileFace {
-  const face = tileFace(tile, windowMs)
+/** Formats a tile while comparing: the value at B, the value at A, and the difference. */
+export function formatComparedTile(tile: Tile, windowMs: number): TileModel {
+  const face = formatTile(tile, windowMs)
   const { id, value, against = null } = tile
-  if (against === null) return { ...face, change: '', note: 'nothing kept at A', sign: null }
+  if (against === null) return { ...face, change: '', note: 'no data at A', sign: null }
   const measure = measureOf(id, value ?? against)
   const delta = value === null ? null : (value - against) / measure.divisor
   const was = formatNumber(against / measure.divisor, measure.decimals)
@@ -41,7 +41,7 @@ export function comparedTileFace(tile: Tile, windowMs: number): TileFace {
   }
 }
 
-export interface TileFace {
+export interface TileModel {
   readonly id: TileId
   readonly label: string
   readonly value: string
@@ -49,12 +49,12 @@ export interface TileFace {
   readonly level: Level
   readonly change: string
   readonly note: string
-  /** Set while two are compared: whether there is more or less than at A. */
+  /** Sign of B minus A; set only while comparing. */
   readonly sign?: number | null
 }
 
-/** A tile as its widget takes it. */
-export function tileFace(tile: Tile, windowMs: number): TileFace {
+/** Formats a tile for the `Tile` component. */
+export function formatTile(tile: Tile, windowMs: number): TileModel {
   const { id, value, before, level, note } = tile
   const measure = measureOf(id, value)
   const isLoud = level === 'watch' || level === 'bad'
@@ -67,13 +67,13 @@ export function tileFace(tile: Tile, windowMs: number): TileFace {
     value: tile.partial === true ? `≥ ${measure.text}` : measure.text,
     unit: measure.unit,
     level,
-    // Amber says how many times, a calm tile by how much.
+    // A raised tile shows the ratio, any other the difference.
     change:
       ratio >= 1.5
         ? `\u00D7${formatNumber(ratio, 1)}`
         : difference === null
           ? ''
           : formatSigned(difference, measure.decimals),
-    note: isLoud && note ? note : difference !== null ? against : value === null ? 'not measured' : 'nothing before',
+    note: isLoud && note ? note : difference !== null ? against : value === null ? 'not measured' : 'no earlier data',
   }
 }

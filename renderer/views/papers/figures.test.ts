@@ -3,15 +3,24 @@ import type { PaperBars, PaperTimeline } from '#core/api/papers.ts'
 import { bandNames, commonEnds, figureName, figureRows, isAdditive, linesOf, spanS } from './figures.ts'
 
 const timeline = (id: string, unit: string, ...series: number[][]): PaperTimeline => ({
-  ...{ kind: 'timeline', id, title: id, unit, endS: 10, binS: 1 },
+  kind: 'timeline',
+  id,
+  title: id,
+  unit,
+  endS: 10,
+  binS: 1,
   series: series.map((values, i) => ({ name: `Job${i + 1}`, values })),
 })
 const bars = (id: string): PaperBars => ({ kind: 'bars', id, title: id, unit: '%', series: [], groups: [] })
 
-it('sets what belongs to one figure and one unit side by side, in the order of the paper', () => {
+it('groups parts of one figure with one unit into a row, in the order of the paper', () => {
   const figures = [
-    ...[timeline('fig7.Job1', 'tokens'), timeline('fig7.Job2', 'tokens')],
-    ...[timeline('fig7.none', 'RPC/s'), timeline('fig7.static', 'RPC/s'), bars('fig8a'), bars('fig8b')],
+    timeline('fig7.Job1', 'tokens'),
+    timeline('fig7.Job2', 'tokens'),
+    timeline('fig7.none', 'RPC/s'),
+    timeline('fig7.static', 'RPC/s'),
+    bars('fig8a'),
+    bars('fig8b'),
   ]
   const ids = figureRows(figures).map((row) => (row.kind === 'bars' ? row.bars : row.timelines).map(({ id }) => id))
   expect(ids).toEqual([
@@ -30,11 +39,13 @@ it.each([
   expect(figureName(id)).toBe(name)
 })
 
-it('gives charts side by side one value axis: of the highest stack, or of the widest lines', () => {
+it('gives charts of a row one value axis: of the highest stack, or of the widest lines', () => {
   const all = [timeline('a', 'RPC/s', [100, 200], [100, 230]), timeline('b', 'RPC/s', [10], [20])]
   expect(commonEnds(all, true)).toEqual({ min: 0, max: 500, step: 100 })
   expect(commonEnds([timeline('c', 'tokens', [-78, 3]), timeline('d', 'tokens', [63])], false)).toEqual({
-    ...{ min: -80, max: 80, step: 20 },
+    min: -80,
+    max: 80,
+    step: 20,
   })
   expect(isAdditive(all[0]!)).toBe(true)
   expect(isAdditive(timeline('c', 'tokens'))).toBe(false)
@@ -49,7 +60,7 @@ it('shows the part that can be compared, or the whole run where there is one', (
   expect(linesOf(short, true)).toBe(short)
 })
 
-it('writes a name into its band where the band is thick for as long as the name, and nowhere else', () => {
+it('places a name in its band only where the band is thick enough over the width of the name', () => {
   const flat = (value: number): number[] => Array.from({ length: 100 }, () => value)
   const late = Array.from({ length: 100 }, (_, i) => (i < 60 ? 0 : 200))
   const bursts = Array.from({ length: 100 }, (_, i) => (i % 4 === 0 ? 300 : 0))

@@ -1,4 +1,4 @@
-/** Figures of a result in rows, as the paper sets them: what belongs to one figure and one unit stands side by side. */
+/** Rows of figures, laid out as in the paper: parts of one figure with the same unit are side by side. */
 import type { PaperBars, PaperFigure, PaperTimeline } from '#core/api/papers.ts'
 import type { ValueEnds } from '../../charts/parts.ts'
 import { niceMax, stackedMax, tickStep } from '../../charts/scale.ts'
@@ -18,7 +18,7 @@ export type FigureRow = TimelineRow | BarsRow
 /** `fig7` of `fig7.static`, `fig4` of `fig4b`. */
 const figureOf = (id: string): string => id.split('.')[0]!.replace(/(\d)[a-z]$/, '$1')
 
-/** Timelines over bars of the same figure keep the order in which the host sends them. */
+/** Groups figures into rows, in the order in which the host sends them. */
 export function figureRows(figures: readonly PaperFigure[]): FigureRow[] {
   const rows = new Map<string, FigureRow>()
   for (const figure of figures) {
@@ -35,35 +35,36 @@ export function figureRows(figures: readonly PaperFigure[]): FigureRow[] {
   return [...rows.values()]
 }
 
-/** `Figure 3`, `Figure 4b`; `as Figure 7` where the paper has it in another setting. */
+/** `Figure 3`, `Figure 4b`; `as Figure 7` for a figure that the paper has in another setting. */
 export function figureName(id: string): string {
   const match = /^fig(\d+)([a-z]?)(-.*)?$/.exec(id.split('.')[0]!)
   if (!match) return id
   return `${match[3] === undefined ? '' : 'as '}Figure ${match[1]}${match[2]}`
 }
 
-/** Rates of jobs add up to that of the target; records and demands do not. */
+/** True for rates, which add up to that of the target; records and demands do not. */
 export const isAdditive = ({ unit, isStacked }: Pick<PaperTimeline, 'unit' | 'isStacked'>): boolean =>
   unit.endsWith('/s') && isStacked !== false
 
 type Lines = Pick<PaperTimeline, 'binS' | 'series'>
 
-/** The lines that are shown: the part that can be compared, or the whole runs. */
+/** Lines to show: the part that can be compared, or the whole runs. */
 export const linesOf = (timeline: PaperTimeline, isWhole: boolean): Lines =>
   isWhole && timeline.whole ? timeline.whole : timeline
 
 const lengthS = ({ binS, series }: Lines): number => binS * Math.max(0, ...series.map(({ values }) => values.length))
 
-/** The longest of lines, s. */
+/** Length of the longest lines, s. */
 export const spanS = (all: readonly Lines[]): number => Math.max(0, ...all.map(lengthS)) || 1
 
-/** One value axis for all of them. */
+/** Range of the value axis that all lines share. */
 export function commonEnds(all: readonly Lines[], isStacked: boolean): ValueEnds {
   if (isStacked) {
     const max = niceMax(Math.max(...all.map(({ series }) => stackedMax(series))))
     return { min: 0, max, step: tickStep(max) }
   }
-  let [low, high] = [0, 0]
+  let low = 0
+  let high = 0
   for (const { series } of all)
     for (const { values } of series)
       for (const value of values) {
@@ -80,16 +81,18 @@ export interface NamePlace {
   readonly y: number
 }
 
-/** Share of the time axis that a name takes, and of the value axis that its line of text does. */
-const [WIDE, HIGH] = [0.14, 0.09]
+/** Width of a name as a share of the time axis, and its height as a share of the value axis. */
+const WIDE = 0.14
+const HIGH = 0.09
 
-/** Where a band is thick enough to hold its name: over a stretch as long as the name, at its thickest. */
+/** Places names in their bands, each where the band is thickest over the width of the name; thin bands get none. */
 export function bandNames({ binS, series }: Lines, toS: number, max: number): NamePlace[] {
   const length = series[0]?.values.length ?? 0
   const half = Math.max(1, Math.ceil((WIDE * toS) / binS / 2))
   const below = new Float64Array(length)
   return series.flatMap(({ name, values }) => {
-    let [best, at] = [HIGH * max, -1]
+    let best = HIGH * max
+    let at = -1
     for (let i = half; i + half < length; i++) {
       let least = Infinity
       for (let j = i - half; j <= i + half; j++) least = Math.min(least, values[j] ?? 0)

@@ -42,12 +42,12 @@ async function send(...events: Parameters<PapersHost['send']>[0][]): Promise<voi
   for (const event of events) host.send(event)
   await flushPromises()
 }
-/** All rows of figures and their charts are on the page. */
+/** Waits until all rows of figures and their charts are rendered. */
 const drawn = () => vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(4))
 
 describe('before the first run', () => {
   it('shows the setup, what was published and the bounds, and whose paper it is', () => {
-    expect(find('model-note').text()).toBe('emulator\u2019s model, never production')
+    expect(find('model-note').text()).toBe('emulator model, not production')
     expect(find('not-run').text()).toContain('Not run yet')
     expect(find('not-run').text()).toContain('15 runs of the model')
     expect(wrapper.find('.head').text()).toContain('The jobs of IV-D.')
@@ -85,10 +85,8 @@ describe('a run', () => {
     expect(find('progress').exists()).toBe(false)
     expect(find('outcome').text()).toContain('1 of 1 claims hold')
     expect(find('outcome').text()).toContain('medians over seeds 1\u20133')
-    expect(wrapper.findAll('[data-testid=timeline] h2').map((h) => h.text())).toEqual([
-      ...['No BW', 'Static BW', 'AdapTBF'],
-    ])
-    expect(wrapper.findAll('[data-testid=timeline]')[1]?.text()).toContain('goes on to 60\u202Fs')
+    expect(wrapper.findAll('[data-testid=timeline] h2').map((h) => h.text())).toEqual(['No BW', 'Static BW', 'AdapTBF'])
+    expect(wrapper.findAll('[data-testid=timeline]')[1]?.text()).toContain('continues to 60\u202Fs')
     expect(find('bars').find('[role=img]').attributes('aria-label')).toBe(
       'Gain of AdapTBF, %. Job1: over No BW \u221216, over Static BW +558.',
     )
@@ -103,14 +101,19 @@ describe('a run', () => {
     const { whole: _, ...line } = one
     const setups = ['Baseline', 'Uniform', 'Priority', 'PSharing', 'PSFA']
     const figures = setups.map((title, i) => ({
-      ...{ ...line, id: `fig7.${title}`, title, unit: 'op/s', binS: 135, endS: i === 2 ? 3241 : 2700 },
+      ...line,
+      id: `fig7.${title}`,
+      title,
+      unit: 'op/s',
+      binS: 135,
+      endS: i === 2 ? 3241 : 2700,
       limit: { name: 'Max_R', value: 250 },
     }))
     await send(papersResult({ figures }))
     await vi.waitFor(() => expect(wrapper.findAll('.plot [role=img]')).toHaveLength(5))
     expect(wrapper.find('.charts').attributes('style')).toContain('repeat(3,')
     expect(wrapper.findAll('[data-testid=timeline]')[0]?.text()).toContain('ends at 45\u202Fmin')
-    expect(wrapper.findAll('[data-testid=timeline]')[2]?.text()).toContain('goes on to 54.0\u202Fmin')
+    expect(wrapper.findAll('[data-testid=timeline]')[2]?.text()).toContain('continues to 54.0\u202Fmin')
     const label = wrapper.findAll('.plot [role=img]')[0]?.attributes('aria-label')
     expect(label).toContain('limit Max_R at 250')
   })
@@ -129,7 +132,7 @@ describe('a run', () => {
     await send(papersResult({ claims: [claimResult({ ok: false, measured: null, failed_seeds: [2], note })] }))
     expect(find('outcome').text()).toContain('0 of 1 claims hold')
     expect(find('claim').text()).toContain('not reached')
-    expect(find('claim-note').text()).toBe(`${note}Not on seed 2 alone.`)
+    expect(find('claim-note').text()).toBe(`${note}Not reached on seed 2 alone.`)
     expect(find('experiment-adaptbf.IV-D').text()).toContain('0/1')
   })
 
@@ -139,21 +142,21 @@ describe('a run', () => {
     await find('cancel').trigger('click')
     await flushPromises()
     expect(host.cancelled).toBe(1)
-    expect(find('cancelled').text()).toContain('Cancelled after 2 of 15. Nothing of it is kept.')
+    expect(find('cancelled').text()).toContain('Cancelled after 2 of 15. No result was kept.')
     expect(find('run').exists()).toBe(true)
   })
 
-  it('leaves the result before it on the page when a second one is cancelled', async () => {
+  it('keeps the previous result on the page when a second run is cancelled', async () => {
     await start()
     await send(papersResult())
     await start()
     await find('cancel').trigger('click')
     await flushPromises()
-    expect(find('cancelled').text()).toContain('Below is the result before it.')
+    expect(find('cancelled').text()).toContain('The previous result is shown below.')
     expect(find('outcome').text()).toContain('1 of 1 claims hold')
   })
 
-  it('goes on while another view or another experiment is on screen, and is kept for this session', async () => {
+  it('continues while another view or experiment is shown, and keeps its result for this session', async () => {
     await start()
     press('j')
     await flushPromises()
@@ -179,7 +182,7 @@ describe('a run', () => {
 })
 
 describe('a run that fails', () => {
-  it('says what its thread died of', async () => {
+  it('shows the reason why its thread ended', async () => {
     await start()
     const notice = { code: 'PAPERS_CRASHED', what: 'The experiment ended without a result', why: 'no memory left' }
     await send(progress(1, 15), { kind: 'failed', notice })
@@ -188,14 +191,14 @@ describe('a run that fails', () => {
     expect(find('run').exists()).toBe(true)
   })
 
-  it('says why it was refused', async () => {
+  it('shows the reason for a refusal', async () => {
     host.refuse = { code: 'PAPERS_BUSY', what: 'The experiment was not started', why: 'another one is running' }
     await start()
     expect(find('papers-failed').text()).toContain('another one is running')
     expect(find('experiment-adaptbf.IV-D').text()).toContain('not run')
   })
 
-  it('says that the line was lost', async () => {
+  it('reports a lost connection', async () => {
     await start()
     host.breakOff(new Error('the connection was closed'))
     await flushPromises()
@@ -206,18 +209,18 @@ describe('a run that fails', () => {
   })
 })
 
-it('shows the whole of a run that goes on long after the others, on demand', async () => {
+it('shows the whole of a run that is much longer than the others, on demand', async () => {
   await start()
   await send(papersResult())
   await drawn()
   const fixed = () => wrapper.findAll('[data-testid=timeline]')[1]?.text()
-  expect(fixed()).toContain('goes on to 60\u202Fs')
+  expect(fixed()).toContain('continues to 60\u202Fs')
   await find('span-whole').trigger('click')
   expect(fixed()).toContain('ends at 60\u202Fs')
   expect(wrapper.find('.figure').text()).toContain('means of 3.0\u202Fs')
 })
 
-it('reads all charts side by side at the instant under the pointer of one', async () => {
+it('shows the values of all charts of a row at the crosshair of one', async () => {
   await start()
   await send(papersResult())
   await drawn()

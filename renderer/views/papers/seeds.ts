@@ -1,27 +1,29 @@
-/** Seeds as they are typed: numbers and ranges, `1-5` or `1, 2, 7`. */
+/** Parser and formatter of seed lists: numbers and ranges, `1-5` or `1, 2, 7`. */
 import { SEEDS_MAX } from '#core/api/papers.ts'
 
 export type SeedsRead = { readonly seeds: readonly number[] } | { readonly fault: string }
 
 const fault = (text: string): SeedsRead => ({ fault: text })
 
-/** @returns the seeds in their order, each once; or what is wrong with the text. */
+/** @returns the distinct seeds in their order, or the fault of the text. */
 export function readSeeds(text: string): SeedsRead {
   const seeds = new Set<number>()
   for (const part of text.split(/[,\s]+/).filter(Boolean)) {
     const match = /^(\d{1,15})(?:[-\u2013](\d{1,15}))?$/.exec(part)
-    if (!match) return fault(`${part} is no seed: whole numbers of at most 15 digits, for example 1-5 or 1, 2, 7`)
-    const [from, to] = [Number(match[1]), Number(match[2] ?? match[1])]
-    if (to < from) return fault(`${part} runs backwards`)
-    if (to - from >= SEEDS_MAX) return fault(`at most ${SEEDS_MAX} seeds a run`)
+    if (!match)
+      return fault(`${part} is not a seed: use whole numbers of at most 15 digits, for example 1-5 or 1, 2, 7`)
+    const from = Number(match[1])
+    const to = Number(match[2] ?? match[1])
+    if (to < from) return fault(`${part} is in descending order`)
+    if (to - from >= SEEDS_MAX) return fault(`at most ${SEEDS_MAX} seeds per run`)
     for (let seed = from; seed <= to; seed++) seeds.add(seed)
   }
-  if (seeds.size === 0) return fault('at least one seed, for example 1-5')
-  if (seeds.size > SEEDS_MAX) return fault(`at most ${SEEDS_MAX} seeds a run`)
+  if (seeds.size === 0) return fault('enter at least one seed, for example 1-5')
+  if (seeds.size > SEEDS_MAX) return fault(`at most ${SEEDS_MAX} seeds per run`)
   return { seeds: [...seeds] }
 }
 
-/** `1–5`, `7`, `1, 4, 9`: as short as they can be said. */
+/** Formats seeds as short as possible: `1–5`, `7`, `1, 4, 9`. */
 export function seedsText(seeds: readonly number[]): string {
   const runs: [number, number][] = []
   for (const seed of seeds) {

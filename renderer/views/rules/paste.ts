@@ -1,18 +1,18 @@
-/** What is pasted into the view: a line of lctl, or a value as it stands in somebody's notes. */
+/** Parser of text pasted into the view: an lctl line, or the value alone. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 
-/** Most that the host reads of one draft. */
+/** Longest draft that the host reads, characters. */
 const TEXT_MAX = 8192
 
 export interface PastedRule {
   readonly text: string
-  /** The service that the line names; null when it names none. */
+  /** Service that the line names; null if none. */
   readonly service: ServiceName | null
-  /** Further lines that were pasted with it. */
+  /** Number of further pasted lines. */
   readonly more: number
 }
 
-/** The first line that can be a rule; null when there is none. */
+/** Returns the first line that can be a rule; null if there is none. */
 export function readPaste(pasted: string): PastedRule | null {
   const lines = pasted
     .split(/\r\n|\r|\n/)

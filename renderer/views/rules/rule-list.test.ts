@@ -3,8 +3,8 @@ import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
 import RuleList from './RuleList.vue'
-import type { RuleRow } from './rule-face.ts'
-import { said } from '../../composables/said.ts'
+import type { RuleRow } from './rule-row-model.ts'
+import { said } from '../../composables/announcements.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { useSelectionStore } from '../../stores/selection.ts'
 import { ruleRow, rulesFrame } from '#tests/kits/renderer/views/rules-frames.ts'
@@ -38,7 +38,7 @@ const press = (key: string, more: KeyboardEventInit = {}): void => {
   document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
 }
 
-it('keeps its rows under the pointer, marks what has gone and counts what has come', async () => {
+it('keeps its rows while hovered, marks removed and counts new ones', async () => {
   await show(frameOf(row('a'), row('bb'), row('ccc')))
   await wrapper.trigger('mouseenter')
   await next(frameOf(row('dddd'), row('ccc'), row('a')))
@@ -49,7 +49,7 @@ it('keeps its rows under the pointer, marks what has gone and counts what has co
   expect(names()).toEqual(['dddd', 'ccc', 'a'])
 })
 
-it('shows what the operator stages at once, also under the pointer', async () => {
+it('shows staged changes immediately, also while hovered', async () => {
   await show(frameOf(row('a'), row('bb')))
   await wrapper.trigger('mouseenter')
   await next(frameOf(row('new', { staged: 'add' }), row('a'), row('bb', { staged: 'del' })))
@@ -70,7 +70,7 @@ it('moves the chosen rule by Alt and arrow keys, and edits it by e and by Enter'
   expect(wrapper.emitted('edit')?.map(([edited]) => (edited as RuleRow).name)).toEqual(['bb', 'bb'])
 })
 
-it('moves nothing where another server than the first is shown: its neighbours may be others', async () => {
+it('moves no rule while another server than the first is shown: it may have other neighbours', async () => {
   const frame = rulesFrame({ node: 'oss02', rows: [row('a'), row('bb'), row('default', { owner: 'lustre' })] })
   await show(frame)
   await wrapper.find('[data-rule=bb]').trigger('click')
@@ -79,7 +79,7 @@ it('moves nothing where another server than the first is shown: its neighbours m
   expect(wrapper.find('.grip').exists()).toBe(false)
 })
 
-it('brings a rule that was chosen elsewhere into view and marks it, wherever in the list it is', async () => {
+it('scrolls to a rule that was selected elsewhere and marks it, wherever in the list it is', async () => {
   const all = Array.from({ length: 300 }, (_, i) => row(`r${i}`, { conditions: `uid={${i}}` }))
   const part = (offset: number, more: Partial<RulesFrame> = {}): RulesFrame =>
     rulesFrame({ rows: all.slice(offset, offset + 60), offset, known: 300, ...more })
@@ -102,5 +102,5 @@ it('brings a rule that was chosen elsewhere into view and marks it, wherever in 
 
   view.sought = 'nowhere'
   await next(part(220, { sought: { name: 'nowhere', at: null } }))
-  expect([view.sought, said.value]).toEqual(['', 'No rule nowhere is in this list'])
+  expect([view.sought, said.value]).toEqual(['', 'Rule nowhere is not in this list'])
 })

@@ -1,16 +1,16 @@
 /**
- * Where a rule stands and where it can be moved. The server knows one verb for it: `change NAME rank=OTHER` puts it right
- * before OTHER, so a place is named by the rule below it.
+ * Order of rules, and the places where a rule can be moved. The server has one command for it: `change NAME rank=OTHER` puts a
+ * rule right before OTHER, so a place is named by the rule below it.
  */
-import type { RuleRow } from './rule-face.ts'
+import type { RuleRow } from './rule-row-model.ts'
 
-/** A rule of the same list that can be named on every server: not a controller's (named per server), not one that goes. */
+/** True if `rank=` can name the rule on every server: not a controller's (named per server), not one staged to start or stop. */
 const isNameable = (row: RuleRow): boolean => row.owner !== 'sluice' && row.staged !== 'add' && row.staged !== 'del'
-/** A rule that can change its place: `default` stays last, and a controller places its own. */
+/** True if the rule can be moved: `default` stays last, and a controller places its own. */
 export const isMovable = (row: RuleRow): boolean =>
   row.owner !== 'lustre' && row.owner !== 'sluice' && row.staged !== 'del'
 
-/** The rule to stand right before, for a move by one place; null where there is no further place. */
+/** Returns the rule to be placed before, for a move by one place; null at the end of the list. */
 export function rankByStep(rows: readonly RuleRow[], at: number, by: -1 | 1): string | null {
   const row = rows[at]
   if (row === undefined || !isMovable(row)) return null
@@ -23,11 +23,11 @@ export function rankByStep(rows: readonly RuleRow[], at: number, by: -1 | 1): st
     )
   }
   const below = rows.slice(at + 1).filter(isNameable)
-  // It goes behind the next one, that is before the one after it; nothing goes behind `default`.
+  // It moves behind the next rule, that is before the one after it; no rule can be behind `default`.
   return below[0] === undefined || below[0].owner === 'lustre' ? null : (below[1]?.name ?? null)
 }
 
-/** The rule to stand right before, when it is let go above row `gap` (0 = above the first); null where nothing changes. */
+/** Returns the rule to be placed before, if dropped above row `gap` (0 = above the first); null if nothing changes. */
 export function rankAtGap(rows: readonly RuleRow[], at: number, gap: number): string | null {
   const row = rows[at]
   if (row === undefined || !isMovable(row)) return null
@@ -36,19 +36,19 @@ export function rankAtGap(rows: readonly RuleRow[], at: number, gap: number): st
   return target === next(at + 1) ? null : target
 }
 
-/** Names that `rank=` may take, for the list under the field. */
+/** Returns the names that `rank=` may take, for the list under the field. */
 export const rankNames = (rows: readonly RuleRow[], own: string): string[] =>
   rows.filter((r) => isNameable(r) && r.name !== own).map((r) => r.name)
 
-/** A staged change as far as it is about a place. */
+/** Part of a staged change that sets the place of a rule. */
 export interface StagedPlace {
   readonly rule: string
   readonly form: { readonly verb: string; readonly rank: string }
 }
 
 /**
- * The rows in the order that the staged places lead to, in the order in which they were staged. A row whose neighbour is not
- * among these rows stays where it is.
+ * Applies the staged places to the rows, in the order in which they were staged. A row whose neighbour is not among these
+ * rows keeps its place.
  */
 export function inStagedOrder(rows: readonly RuleRow[], items: readonly StagedPlace[]): readonly RuleRow[] {
   let placed = rows
@@ -62,7 +62,7 @@ export function inStagedOrder(rows: readonly RuleRow[], items: readonly StagedPl
   return placed
 }
 
-/** Whether a rule already stands right before another one, so that moving it there changes nothing. */
+/** True if a rule is right before another one already, so that moving it there changes nothing. */
 export function isRightBefore(rows: readonly RuleRow[], name: string, rank: string): boolean {
   const at = rows.findIndex((r) => r.name === name)
   return at >= 0 && rows.slice(at + 1).find((r) => isNameable(r))?.name === rank

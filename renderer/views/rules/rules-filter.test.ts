@@ -1,7 +1,7 @@
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { RulesFrame } from '#core/api/frames.ts'
-import { said } from '../../composables/said.ts'
+import { said } from '../../composables/announcements.ts'
 import { useRulesViewStore } from '../../stores/rules-view.ts'
 import { freshPage, showSource } from '#tests/kits/renderer/view-page.ts'
 import RulesView from './RulesView.vue'
@@ -16,7 +16,11 @@ beforeEach(() => vi.stubGlobal('innerWidth', 1440))
 afterEach(() => (said.value = ''))
 
 const found = (passing: number, staged = 0): RulesFrame['filtered'] => ({
-  ...{ filter: 'hog', passing, of: 41, staged, ranks: ['a', 'b', 'default'] },
+  filter: 'hog',
+  passing,
+  of: 41,
+  staged,
+  ranks: ['a', 'b', 'default'],
 })
 async function show(frame: RulesFrame): Promise<void> {
   showSource(NOW_MS, 'LIVE')
@@ -32,10 +36,11 @@ const press = (key: string, more: KeyboardEventInit = {}): void => {
 const twoOf = (staged = 0): RulesFrame =>
   rulesFrame({
     rows: [ruleRow({ name: 'hog1', rank: 7 }), ruleRow({ name: 'hog2', rank: 19, conditions: 'uid={2}' })],
-    ...{ known: 41, filtered: found(2, staged) },
+    known: 41,
+    filtered: found(2, staged),
   })
 
-it('is asked of the host by /, and Esc gives the list and its focus back', async () => {
+it('is opened by / and applied by the host, and Esc returns to the list with its focus', async () => {
   await show(rulesFrame())
   press('/')
   expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
@@ -59,7 +64,7 @@ it('keeps the rank that a rule has in the whole list, and moves none past what i
   expect(host.calls).toEqual([])
 })
 
-it('says how many of the rules that it hides have something staged; the drawer and the review have all', async () => {
+it('counts hidden rules with staged changes; the drawer and the review have all', async () => {
   useRulesViewStore().filter = 'hog'
   await show(twoOf(2))
   await vi.waitFor(() => expect(find('staged-item').exists()).toBe(true))
@@ -70,11 +75,11 @@ it('says how many of the rules that it hides have something staged; the drawer a
   expect(useRulesViewStore().filter).toBe('')
 })
 
-it('says that nothing passes, with the way out of it, and survives leaving the view', async () => {
+it('reports that nothing passes, with a button to clear it, and survives leaving the view', async () => {
   useRulesViewStore().filter = 'hog'
   await show(rulesFrame({ rows: [], known: 41, filtered: found(0) }))
-  expect(find('filtered-out').text()).toContain('None of 41 rules passes hog.')
-  expect(wrapper.text()).not.toContain('This queue has no rule')
+  expect(find('filtered-out').text()).toContain('None of 41 rules matches hog.')
+  expect(wrapper.text()).not.toContain('This queue has no rules')
   wrapper.unmount()
   await show(rulesFrame({ rows: [], known: 41, filtered: found(0) }))
   expect(find('filter').element).toHaveProperty('value', 'hog')
@@ -82,7 +87,7 @@ it('says that nothing passes, with the way out of it, and survives leaving the v
   expect([useRulesViewStore().filter, document.activeElement?.getAttribute('data-testid')]).toEqual(['', 'rule-list'])
 })
 
-it('shows every row with a fault, and gives way to a rule that is chosen elsewhere', async () => {
+it('shows every row if it has a fault, and is cleared by a rule selected elsewhere', async () => {
   useRulesViewStore().filter = 'is:wet'
   await show(rulesFrame({ filterError: { column: 1, message: 'is: knows staged' } }))
   expect(find('filter-error').text()).toContain('All rules are shown.')

@@ -15,16 +15,25 @@ const LINE = 'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start loginnode {192.1
 
 beforeEach(async () => {
   vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
-  // Where the drawer stands beside the list.
+  // Wide enough for the drawer beside the list.
   vi.stubGlobal('innerWidth', 1440)
   setActivePinia(createPinia())
   const change = {
-    ...{ id: 'c1', atMs: NOW_MS, title: 'start hog4471', reason: '', inverse: ['reg stop hog4471'], expiresMs: null },
+    id: 'c1',
+    atMs: NOW_MS,
+    title: 'start hog4471',
+    reason: '',
+    inverse: ['reg stop hog4471'],
+    expiresMs: null,
     pending: [],
-    ...{ undone: false, nodes: [{ host: 'oss01', state: 'done' as const, detail: '' }] },
+    undone: false,
+    nodes: [{ host: 'oss01', state: 'done' as const, detail: '' }],
   }
   useSourceStore().apply({
-    ...{ source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' }, atMs: NOW_MS, sample: 40, staged: 1 },
+    source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' },
+    atMs: NOW_MS,
+    sample: 40,
+    staged: 1,
     clock: { intervalMs: 1000 },
   } as unknown as StatusFrame)
   host = openSampleHost({
@@ -57,7 +66,7 @@ function paste(target: EventTarget, text: string): void {
   target.dispatchEvent(event)
 }
 
-it('shows staged changes beside the list, and brings their tab up', () => {
+it('shows staged changes beside the list, and selects their tab', () => {
   expect(wrapper.find('[data-testid=staged-count]').text()).toBe('1')
   expect(wrapper.find('[data-testid=staged-item]').text()).toContain('2 OSS \u00B7 start \u00B7 30 min')
   expect(wrapper.find('[data-testid=review]').text()).toBe('Review 1 on altair PROD')
@@ -65,7 +74,7 @@ it('shows staged changes beside the list, and brings their tab up', () => {
   expect(wrapper.find('[data-testid=drift]').text()).toBe('a is not on oss02')
 })
 
-it('says that another policy than TBF has no rules, as its state and not as a fault', async () => {
+it('shows another policy than TBF without rules as a state, not as a fault', async () => {
   wrapper.unmount()
   const answer = { node: 'oss01', command: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule', text: '', exit: 19, more: 0 }
   host = openSampleHost({
@@ -73,7 +82,7 @@ it('says that another policy than TBF has no rules, as its state and not as a fa
     staged: stagedFrame(),
   })
   wrapper = mount(RulesView, { attachTo: document.body })
-  // The answer of the server follows at a pace of its own.
+  // The server output is throttled separately.
   await vi.waitFor(() => expect(wrapper.find('[data-testid=server-other-policy]').exists()).toBe(true), 10_000)
   expect(wrapper.find('[data-testid=other-policy]').text()).toContain('fifo: no rules.')
   expect(wrapper.find('[data-testid=server-other-policy]').text()).toContain('fifo: no rules.')
@@ -91,7 +100,7 @@ it('keeps the floating drawer off the fields of a draft', async () => {
   expect(wrapper.find('[data-testid=staged-item]').exists()).toBe(false)
 })
 
-it('opens a staged change to edit it in its place, and takes it back', async () => {
+it('opens a staged change for editing, and removes it', async () => {
   await wrapper.find('[data-testid=staged-edit]').trigger('click')
   expect(useRuleDraftStore().draft).toMatchObject({ replaces: 's1', form: ruleForm(), terms: { expiresS: 1800 } })
   await wrapper.find('[data-testid=staged-remove]').trigger('click')
@@ -128,7 +137,7 @@ it('opens a new rule by n, and closes back to the list', async () => {
   expect(document.activeElement?.getAttribute('data-testid')).toBe('rule-list')
 })
 
-it('lists committed changes by Z and stages an inverse', async () => {
+it('lists committed changes by Z and stages a rollback', async () => {
   press('z')
   await vi.waitFor(() => expect(document.querySelector('[data-testid=past-change]')).not.toBeNull())
   expect(document.querySelector('[data-testid=past-change]')?.textContent).toContain('start hog4471')
@@ -137,11 +146,11 @@ it('lists committed changes by Z and stages an inverse', async () => {
   expect(host.calls).toEqual([{ verb: 'undo', input: { changeId: 'c1' } }])
 })
 
-it('asks for the rules, and says when a queue has none', async () => {
+it('loads the rules, and reports an empty queue', async () => {
   wrapper.unmount()
   setActivePinia(createPinia())
   openSampleHost({ frame: rulesFrame({ rows: [], known: 0 }), staged: stagedFrame({ items: [], review: null }) })
   wrapper = mount(RulesView, { attachTo: document.body })
-  await vi.waitFor(() => expect(wrapper.text()).toContain('This queue has no rule.'))
+  await vi.waitFor(() => expect(wrapper.text()).toContain('This queue has no rules.'))
   expect(wrapper.find('[data-testid=review]').exists()).toBe(false)
 })

@@ -1,11 +1,11 @@
 /**
- * Carrying a row to another place with the pointer. While it lasts the caller holds the order still; `gap` is the row above
- * which it would be let go.
+ * Drag and drop of a row. The caller keeps the order unchanged while dragging; `gap` is the row above which it would be
+ * dropped.
  */
 import { useEventListener } from '@vueuse/core'
 import { computed, ref, type Ref } from 'vue'
 
-/** Within this distance of an edge the list scrolls on. */
+/** Distance to an edge within which the list scrolls. */
 const EDGE_PX = 28
 const SCROLL_PX = 12
 
@@ -22,7 +22,7 @@ export function useRowDrag(options: {
 
   function begin(at: number, event: PointerEvent): void {
     if (event.button !== 0) return
-    event.preventDefault() // no selection of text, and the focus stays with the list
+    event.preventDefault() // no text selection, and the focus stays in the list
     index.value = at
     gap.value = at
   }

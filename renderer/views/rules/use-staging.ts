@@ -1,4 +1,4 @@
-/** The verbs on staged changes; a refusal is kept beside what caused it. */
+/** Actions on staged changes, and the last refusal. */
 import { shallowRef, type ShallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
 import type { RuleForm, ServiceName } from '#core/api/rule-edits.ts'
@@ -9,7 +9,7 @@ import { noHost, refusal } from '../../stores/refusal.ts'
 import type { Terms } from '../../stores/rule-draft.ts'
 
 export interface Staging {
-  /** Why the last verb was not done; null once one was. */
+  /** Reason why the last action failed; null after a success. */
   readonly notice: ShallowRef<Notice | null>
   /** @param id  null = all of the service. */
   unstage: (service: ServiceName, id: string | null) => Promise<boolean>
@@ -19,7 +19,8 @@ export interface Staging {
 }
 
 export function useStaging(): Staging {
-  const [connection, edits] = [useConnectionStore(), useStagedEditsStore()]
+  const connection = useConnectionStore()
+  const edits = useStagedEditsStore()
   const notice = shallowRef<Notice | null>(null)
   async function ask(what: string, verb: (client: Client) => Promise<unknown>): Promise<boolean> {
     try {
@@ -41,6 +42,6 @@ export function useStaging(): Staging {
     stage: (service, form, terms, replaces) =>
       ask('The change was not staged', () => edits.stage({ service, form, terms, replaces })),
     stagePolicy: (service, policy) => ask('The policy was not staged', () => edits.stagePolicy(service, policy)),
-    undo: (changeId) => ask('The inverse was not staged', ({ rules }) => rules.undo({ changeId })),
+    undo: (changeId) => ask('The rollback was not staged', ({ rules }) => rules.undo({ changeId })),
   }
 }

@@ -1,9 +1,9 @@
-/** Gives a text to the operator as a file. The name is the host's; what could leave the folder is taken out of it. */
+/** Download of a text as a file. The name is from the host; characters that could leave the folder are replaced. */
 import { saveFile } from '../../stores/shell.ts'
 
 const types = { csv: 'text/csv', json: 'application/json', md: 'text/markdown' } as const
 
-/** Letters, digits, dot, dash and underscore; at most 120 of them. */
+/** Reduces a name to at most 120 letters, digits, dots, dashes and underscores. */
 export const safeFileName = (name: string): string =>
   name
     .replace(/[^\p{L}\p{N}._-]+/gu, '-')

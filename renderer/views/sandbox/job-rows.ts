@@ -1,24 +1,24 @@
-/** Jobs of a result under every variant: one measure, its medians, and how far each is from the baseline's. */
+/** Rows of the jobs of a result: medians of one measure under every variant, and the differences from the baseline. */
 import type { Band, RunResult } from '#core/api/sandbox.ts'
 import { plainText } from '../../format/plain-text.ts'
 import { formatNumber, formatPercent, formatSigned, NOTHING, rateUnit } from '../../format/units.ts'
 
 export type JobMeasure = 'wait' | 'throughput' | 'tokens'
-/** `given`: as the host lists them; else by the job's name or by the median of a variant. */
+/** Sort key: `given` is the order of the host; else the job's name or the median of a variant. */
 export interface JobSort {
   readonly by: 'given' | 'job' | number
   readonly descending: boolean
 }
 export interface JobCell {
   readonly text: string
-  /** Against the baseline, empty for the baseline itself. */
+  /** Difference from the baseline; empty for the baseline itself. */
   readonly delta: string
-  /** Which way the difference points for the job. */
+  /** Effect of the difference on the job. */
   readonly way: 'better' | 'worse' | ''
   readonly says: string
 }
 export interface JobRow {
-  /** Index in the result; -1: the others together. */
+  /** Index in the result; -1 for the row of the other jobs. */
   readonly at: number
   readonly id: string
   readonly name: string
@@ -34,7 +34,7 @@ export interface JobUnit {
   readonly decimals: number
 }
 
-/** Data by bytes; where none moves, by RPCs. */
+/** Unit of a measure; throughput is in bytes, or in RPCs if no data moves. */
 export function unitOf(result: RunResult, measure: JobMeasure): JobUnit {
   const most = (key: JobUnit['key']): number =>
     result.variants.reduce((top, v) => v.jobs[key].reduce((t, b) => Math.max(t, Math.abs(b?.median ?? 0)), top), 0)
@@ -69,14 +69,12 @@ export function jobRows(result: RunResult, measure: JobMeasure): JobRow[] {
     const medians = bands.map((b) => b?.median ?? NaN)
     const base = medians[0] ?? NaN
     return {
-      ...{
-        at,
-        id,
-        medians,
-        name: plainText(id),
-        role: result.jobs.role[at] ?? '',
-        colour: result.jobs.colour[at] ?? 0,
-      },
+      at,
+      id,
+      medians,
+      name: plainText(id),
+      role: result.jobs.role[at] ?? '',
+      colour: result.jobs.colour[at] ?? 0,
       cells: bands.map((b, i) => cellOf(b, medians[i] ?? NaN, i === 0 ? null : base, unit, measure)),
     }
   })
@@ -84,14 +82,15 @@ export function jobRows(result: RunResult, measure: JobMeasure): JobRow[] {
 
 const byRole = { hog: 0, victim: 1, '': 2 } as const
 export function sortedRows(rows: readonly JobRow[], { by, descending }: JobSort): JobRow[] {
-  const turn = descending ? -1 : 1
+  const sign = descending ? -1 : 1
   if (by === 'given') return [...rows].sort((a, b) => byRole[a.role] - byRole[b.role] || a.at - b.at)
-  if (by === 'job') return [...rows].sort((a, b) => turn * (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
-  // What was not measured is last, whichever way the others go.
+  if (by === 'job') return [...rows].sort((a, b) => sign * (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  // Rows that were not measured are last in both directions.
   return [...rows].sort((a, b) => {
-    const [x, y] = [a.medians[by] ?? NaN, b.medians[by] ?? NaN]
+    const x = a.medians[by] ?? NaN
+    const y = b.medians[by] ?? NaN
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || a.at - b.at
-    return turn * (x - y) || a.at - b.at
+    return sign * (x - y) || a.at - b.at
   })
 }
 
@@ -102,7 +101,7 @@ function middle(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
 }
 
-/** Many jobs in one row: the middle of their waits; of rates and tokens the sum. */
+/** Aggregates jobs into one row: the median of waits, the sum of rates and tokens. */
 export function othersRow(result: RunResult, rows: readonly JobRow[], measure: JobMeasure): JobRow {
   const unit = unitOf(result, measure)
   const fold = (values: readonly number[]): number =>
@@ -110,15 +109,19 @@ export function othersRow(result: RunResult, rows: readonly JobRow[], measure: J
   const medians = result.variants.map((_, i) => fold(rows.map((row) => row.medians[i] ?? NaN)))
   const says = measure === 'wait' ? `median over ${rows.length} jobs` : `sum over ${rows.length} jobs`
   return {
-    ...{ at: -1, id: '', role: '', colour: 0, medians },
+    at: -1,
+    id: '',
+    role: '',
+    colour: 0,
+    medians,
     name: `${formatNumber(rows.length)} other ${rows.length === 1 ? 'job' : 'jobs'}`,
     cells: medians.map((m, i) => ({ ...cellOf(null, m, i === 0 ? null : (medians[0] ?? NaN), unit, measure), says })),
   }
 }
 
-/** Rows that a summary names beside the others together. */
+/** Number of rows that a summary names. */
 const NAMED = 6
-/** Those that a summary names: roles, whoever has a band of its own in the charts, then the first as the host lists them. */
+/** Indices of the rows that a summary names: jobs with a role, jobs with their own band in the charts, then the first ones. */
 export function namedRows(rows: readonly JobRow[], charted: ReadonlySet<string>): ReadonlySet<number> {
   const first = rows.filter((row) => row.role !== '' || charted.has(row.id))
   const more = rows.filter((row) => !first.includes(row)).slice(0, Math.max(0, NAMED - first.length))

@@ -34,8 +34,15 @@ const press = (key: string): void => {
 }
 const shown = (cluster = 'altair', more: Partial<StatusFrame> = {}): void =>
   useSourceStore().apply({
-    ...{ source: { cluster, env: 'PROD', kind: 'LIVE' }, atMs: 1_763_649_090_000, sample: 40, oldest: 1, staged: 0 },
-    ...{ mode: 'observe', clock: { intervalMs: 1000 }, counts: { jobs: 412, rules: 11 }, notices: [] },
+    source: { cluster, env: 'PROD', kind: 'LIVE' },
+    atMs: 1_763_649_090_000,
+    sample: 40,
+    oldest: 1,
+    staged: 0,
+    mode: 'observe',
+    clock: { intervalMs: 1000 },
+    counts: { jobs: 412, rules: 11 },
+    notices: [],
     ...more,
   } as unknown as StatusFrame)
 
@@ -74,7 +81,7 @@ async function ran(more: Partial<RunResult> = {}, jobs?: number, variants?: numb
   await send(result(more, jobs, variants))
 }
 
-describe('before a scenario is here', () => {
+describe('start screen', () => {
   it('offers the fork of what is on screen, the gallery, and what was saved', async () => {
     await openView()
     expect(wrapper.find('h2').text()).toBe('Fork altair')
@@ -90,13 +97,13 @@ describe('before a scenario is here', () => {
     await wrapper.find('[data-entry=noisy]').trigger('click')
     await flushPromises()
     expect(find('origin').text()).toBe('Noisy neighbour')
-    expect(find('before-run').text()).toContain('4 ways to run it, 20 seeds each')
+    expect(find('before-run').text()).toContain('4 variants, 20 seeds each')
     expect(wrapper.findAll('[data-testid=knowledge] li')).toHaveLength(4)
     expect(wrapper.findAll('[data-level=unknown]')).toHaveLength(2)
     expect(host.runs).toEqual([])
   })
 
-  it('says why a cluster without jobs was not forked, and goes on', async () => {
+  it('shows the reason why a cluster without jobs was not forked', async () => {
     await openView()
     host.refuse = { code: 'NO_JOBS', what: 'altair has no jobs', why: 'job_stats is empty', next: 'Wait for a job.' }
     await find('fork').trigger('click')
@@ -115,11 +122,11 @@ describe('before a scenario is here', () => {
     expect(wrapper.findAll('[data-testid=gallery-entry]')).toHaveLength(1)
   })
 
-  it('replays a stretch of history that the address names, with the chosen workload', async () => {
+  it('replays a range of history given in the URL, with the chosen workload', async () => {
     await openView('/sandbox?from=1763600000000&to=1763600600000')
     expect(find('span-offer').text()).toContain('10 min')
     await find('span-offer').findAll('.seg button')[1]!.trigger('click')
-    expect(find('span-offer').text()).toContain('the recorded rates come')
+    expect(find('span-offer').text()).toContain('at the recorded rates')
     await find('replay').trigger('click')
     await flushPromises()
     expect(host.forks).toEqual([
@@ -130,7 +137,7 @@ describe('before a scenario is here', () => {
     expect(find('span-offer').exists()).toBe(false)
   })
 
-  it.each(['?from=5&to=4', '?from=x&to=9', '?from=0&to=999999999'])('takes no stretch from %s', async (query) => {
+  it.each(['?from=5&to=4', '?from=x&to=9', '?from=0&to=999999999'])('takes no range from %s', async (query) => {
     await openView(`/sandbox${query}`)
     expect(find('span-offer').exists()).toBe(false)
   })
@@ -155,7 +162,10 @@ describe('a run', () => {
     ).toContain('\u22123 %')
     const columns = wrapper.findAll('[data-testid=variant]')
     expect(columns.map((c) => c.attributes('aria-label'))).toEqual([
-      ...['Baseline: Baseline', 'Variant A: Static cap', 'Variant B: AdapTBF', 'Variant C: Metadata cap'],
+      'Baseline: Baseline',
+      'Variant A: Static cap',
+      'Variant B: AdapTBF',
+      'Variant C: Metadata cap',
     ])
     expect(columns.map((c) => c.find('[data-testid=best]').exists())).toEqual([false, false, true, false])
     expect(columns.map((c) => c.find('[data-testid=policy-on]').exists())).toEqual([false, true, true, true])
@@ -187,20 +197,20 @@ describe('a run', () => {
     expect(wrapper.find('[data-metric=sloMisses] .word').attributes('data-explain-more')).toContain('longer than')
   })
 
-  it('is cancelled at any time, and nothing of it is kept', async () => {
+  it('can be cancelled at any time, and keeps no result', async () => {
     await forked()
     await send(progress(7, 80))
     await find('cancel').trigger('click')
     await flushPromises()
     expect(host.cancelled).toBe(1)
-    expect(find('cancelled').text()).toBe('Cancelled after 7 of 80 runs. Nothing of it is kept.')
+    expect(find('cancelled').text()).toBe('Cancelled after 7 of 80 runs. No result was kept.')
     expect(find('run').attributes('disabled')).toBeUndefined()
     press('r')
     await flushPromises()
     expect(host.runs).toHaveLength(2)
   })
 
-  it('that fails says what is unaffected; the result before it stays', async () => {
+  it('that fails shows what is unaffected; the previous result stays', async () => {
     await ran()
     await find('run').trigger('click')
     await flushPromises()
@@ -210,7 +220,7 @@ describe('a run', () => {
     expect(find('verdict').exists()).toBe(true)
   })
 
-  it('whose line breaks off ends as failed and can be run again', async () => {
+  it('that loses its connection ends as failed and can be run again', async () => {
     await forked()
     host.breakOff(new Error('the line broke'))
     await flushPromises()
@@ -221,7 +231,7 @@ describe('a run', () => {
     expect(useSandboxRunStore().fault).toBe('The host is not connected')
   })
 
-  it('goes on while another view is on screen', async () => {
+  it('continues while another view is shown', async () => {
     await forked()
     wrapper.unmount()
     await send(result())
@@ -229,7 +239,7 @@ describe('a run', () => {
     expect(find('verdict').exists()).toBe(true)
   })
 
-  it('is off for a scenario with faults, with the line', async () => {
+  it('is disabled for a scenario with faults, with the line of the fault', async () => {
     host.check = scenarioCheck({ faults: [{ line: 7, column: 3, code: 'BAD', message: 'no such key' }] })
     await openView()
     await find('fork').trigger('click')
@@ -240,7 +250,7 @@ describe('a run', () => {
   })
 })
 
-describe('what is done with a result', () => {
+describe('a result', () => {
   it('stages the best variant with its verdict and goes to the rules', async () => {
     await ran({ verdict: { ...runResult().verdict, best: 1 } })
     await find('stage').trigger('click')
@@ -251,7 +261,7 @@ describe('what is done with a result', () => {
     expect(useRulesViewStore().tab).toBe('staged')
   })
 
-  it('stays where only a controller is handed over, and says so', async () => {
+  it('stays in the view if only a controller is handed over, with a message', async () => {
     await ran()
     await find('stage').trigger('click')
     await flushPromises()
@@ -267,19 +277,19 @@ describe('what is done with a result', () => {
     expect(find('run-notice').text()).toContain('The cluster is in enforce mode')
   })
 
-  it('cannot stage for another cluster, nor while a recording is on screen', async () => {
+  it('cannot be staged for another cluster, nor while a recording is shown', async () => {
     await ran()
     shown('borealis')
     await flushPromises()
     expect(find('stage').attributes('disabled')).toBeDefined()
-    expect(find('stage-fault').text()).toContain('The fork is of altair; borealis is on screen')
+    expect(find('stage-fault').text()).toContain('The fork is of altair, but borealis is active')
     shown('altair', { playback: { file: null, tier: 'raw', fromMs: 0, toMs: 1 } })
     await flushPromises()
     expect(find('stage-fault').text()).toContain('recorded')
     expect(find('stage').attributes('disabled')).toBeDefined()
   })
 
-  it('cannot stage what no cluster was forked for, and calls none best where none is better', async () => {
+  it('cannot be staged without a fork of a cluster, and has no best variant if none is better', async () => {
     await openView()
     await wrapper.find('[data-entry=noisy]').trigger('click')
     await flushPromises()
@@ -310,7 +320,7 @@ describe('what is done with a result', () => {
 })
 
 describe('variants', () => {
-  it('are edited beside the columns; the result says that it is of before', async () => {
+  it('are edited beside the columns; the result is marked as outdated', async () => {
     await ran()
     await wrapper.findAll('[data-testid=edit-variant]')[1]!.trigger('click')
     expect(find('variant-panel').text()).toContain('Static cap')
@@ -345,7 +355,7 @@ describe('variants', () => {
     expect(find('variant-panel').exists()).toBe(false)
   })
 
-  it('refuse numbers out of range where they stand', async () => {
+  it('refuse numbers out of range at the field', async () => {
     await forked()
     const variants = useSandboxVariantsStore()
     variants.editing = variants.entries[1]!.id
@@ -379,8 +389,13 @@ describe('jobs', () => {
   it('names roles first and folds the many into one row', async () => {
     await ran()
     expect(rows().map((r) => r.find('.named').text())).toEqual([
-      ...['4690.python.u1021', '4711.cfd_solve.u884', '4655.vasp_std.u340', '4633.wrf.exe.u512'],
-      ...['4702.train.py.u1021', '4688.nek5000.u884', '406 other jobs'],
+      '4690.python.u1021',
+      '4711.cfd_solve.u884',
+      '4655.vasp_std.u340',
+      '4633.wrf.exe.u512',
+      '4702.train.py.u1021',
+      '4688.nek5000.u884',
+      '406 other jobs',
     ])
     expect(rows()[0]!.text()).toContain('hog')
     const best = rows()[1]!.findAll('.cell')[2]!
@@ -403,10 +418,10 @@ describe('jobs', () => {
     await rows()[0]!.trigger('click')
     expect(useSelectionStore().jobId).toBe('4655.vasp_std.u340')
     await find('job-filter').setValue('nothing of that name')
-    expect(find('by-job').text()).toContain('No job has this in its name.')
+    expect(find('by-job').text()).toContain('No matching jobs.')
   })
 
-  it('tell throughput and tokens, and where there is no ledger', async () => {
+  it('show throughput and tokens, and the absence of a ledger', async () => {
     await ran()
     await find('by-throughput').trigger('click')
     expect(find('by-job').text()).toContain('MB/s')
@@ -418,7 +433,7 @@ describe('jobs', () => {
     ).toEqual(['\u2013', '\u2013', '\u22121\u202F200', '\u2013'])
   })
 
-  it.each([0, 1, 10_000])('stand on the page whether they are %i', async (count) => {
+  it.each([0, 1, 10_000])('are rendered if there are %i', async (count) => {
     await ran({}, count)
     expect(rows().length).toBeLessThan(40)
     if (count === 0) expect(find('by-job').text()).toContain('The scenario has no jobs.')
@@ -439,7 +454,7 @@ describe('jobs', () => {
 })
 
 describe('a scenario', () => {
-  it('with unsaved changes is not thrown away by a dry run without a word', async () => {
+  it('with unsaved changes is not discarded by a dry run without a confirmation', async () => {
     await ran()
     const sandbox = useSandboxStore()
     sandbox.edit(`${sampleText}seed: 2\n`)
@@ -457,7 +472,7 @@ describe('a scenario', () => {
     expect(sandbox.text).toBe(sampleText)
   })
 
-  it('is saved under a name, and a refusal is said in place', async () => {
+  it('is saved under a name, and a refusal is shown in the form', async () => {
     await ran()
     await find('save').trigger('click')
     await flushPromises()
@@ -473,7 +488,7 @@ describe('a scenario', () => {
     expect(host.saved).toEqual([{ name: 'Monday', text: sampleText, replace: false }])
   })
 
-  it('is checked a moment after the last key, and an old answer counts for nothing', async () => {
+  it('is checked shortly after the last key, and outdated answers are ignored', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
       await openView()

@@ -1,10 +1,10 @@
-/** Where the parts of a scenario stand in its picture: jobs on their clients left, servers in the middle, targets right. */
+/** Layout of the topology picture: jobs on their clients left, servers in the middle, targets right. */
 import type { Topology } from '#core/api/sandbox.ts'
 
 export interface Placed {
   readonly key: string
   readonly name: string
-  /** Told when it is pointed at. */
+  /** Description shown on hover. */
   readonly says: string
   readonly y: number
   readonly height: number
@@ -18,7 +18,7 @@ export interface TopologyLayout {
   readonly jobs: readonly PlacedJob[]
   readonly servers: readonly (Placed & { readonly kind: string })[]
   readonly targets: readonly (Placed & { readonly server: string; readonly serverY: number; readonly jobs: number })[]
-  /** From a job to a target; `y`s are the middles. */
+  /** Edges from jobs to targets; `fromY` and `toY` are the middles. */
   readonly edges: readonly {
     readonly job: string
     readonly target: string
@@ -44,12 +44,21 @@ export function layoutOf(topology: Topology): TopologyLayout {
     const height = Math.max(1, server.targets.length) * ROW
     const parts = [server.version, server.policy, `${server.cpts} CPT`, `${server.threads} threads`]
     servers.push({
-      ...{ key: server.name, name: server.name, kind: server.kind, y, height },
+      key: server.name,
+      name: server.name,
+      kind: server.kind,
+      y,
+      height,
       says: `${server.name}, ${server.kind}: ${parts.filter(Boolean).join(', ')}`,
     })
     server.targets.forEach((target, i) => {
       targets.push({
-        ...{ key: target.name, name: target.name, server: server.name, y: y + i * ROW, height: ROW, jobs: target.jobs },
+        key: target.name,
+        name: target.name,
+        server: server.name,
+        y: y + i * ROW,
+        height: ROW,
+        jobs: target.jobs,
         serverY: y + height / 2,
         says: `${target.name} of ${server.name}: ${target.detail}${target.detail === '' ? '' : ', '}${target.jobs} jobs`,
       })
@@ -61,16 +70,21 @@ export function layoutOf(topology: Topology): TopologyLayout {
   // Jobs are spread over the height of the servers, so that lines cross little.
   const step = shown.length === 0 ? ROW : Math.max(ROW, Math.min(2 * ROW, (tall - TOP - ROW) / shown.length))
   const jobs = shown.map((job, i): PlacedJob => ({
-    ...{ key: job.jobId, name: job.jobId, y: TOP + i * step, height: ROW, colour: (i % INKS) + 1 },
+    key: job.jobId,
+    name: job.jobId,
+    y: TOP + i * step,
+    height: ROW,
+    colour: (i % INKS) + 1,
     note: `${job.clients} \u00D7 ${job.processes}`,
     says: `${job.jobId}: ${job.processes} processes on ${job.clients} clients, ${job.detail}, on ${job.targets.length === 0 ? 'all' : job.targets.length} targets`,
   }))
   const osts = topology.servers.flatMap((s) => (s.kind === 'oss' ? s.targets.map((t) => t.name) : []))
   const byTarget = new Map(targets.map((t) => [t.key, t]))
   const edges = shown.flatMap((job, i) =>
-    // No target named: all of the OSTs.
+    // No targets means all OSTs.
     (job.targets.length > 0 ? job.targets : osts).flatMap((name) => {
-      const [target, placed] = [byTarget.get(name), jobs[i]]
+      const target = byTarget.get(name)
+      const placed = jobs[i]
       if (!target || !placed) return []
       return [
         { job: job.jobId, target: name, colour: placed.colour, fromY: placed.y + ROW / 2, toY: target.y + ROW / 2 },
@@ -78,7 +92,11 @@ export function layoutOf(topology: Topology): TopologyLayout {
     }),
   )
   return {
-    ...{ height: tall, jobs, servers, targets, edges: edges.slice(0, EDGES_MAX) },
+    height: tall,
+    jobs,
+    servers,
+    targets,
+    edges: edges.slice(0, EDGES_MAX),
     moreJobs: topology.moreJobs + topology.jobs.length - shown.length,
   }
 }

@@ -1,4 +1,4 @@
-/** A verb that is not begun again while it is under way. */
+/** Wraps an action so that it does not start again while it is running. */
 import { ref, type Ref } from 'vue'
 
 export function useOneAtATime(verb: () => Promise<void>): {

@@ -1,6 +1,6 @@
 /**
- * The editor of scenarios: CodeMirror in a shadow root, where its styles are adopted style sheets; in the page they would be
- * style elements, which the content policy of the window refuses. Colours are the tokens of the theme.
+ * Scenario editor: CodeMirror in a shadow root, where its styles are adopted style sheets; in the page they would be style
+ * elements, which the content security policy of the window refuses. Colours are tokens of the theme.
  */
 import {
   autocompletion,
@@ -36,11 +36,11 @@ export interface EditorParts {
   readonly text: string
   readonly onEdit: (text: string) => void
   readonly onRun: () => void
-  /** Line and column from 1; null: none. */
+  /** Completes at a line and column, both from 1; null if there are none. */
   readonly complete: (text: string, line: number, column: number) => Promise<Completions | null>
 }
 export interface YamlEditor {
-  /** Another document, with a history of its own. */
+  /** Opens another document with its own edit history. */
   replace(text: string): void
   mark(faults: readonly Fault[]): void
   goTo(line: number, column: number): void
@@ -111,12 +111,12 @@ const theme = EditorView.theme({
   },
 })
 
-/** Offset of a place of a fault; beyond the text it is its end. */
+/** Offset of a fault, limited to the end of its line. */
 function offsetOf(doc: Text, line: number, column: number): number {
   const at = doc.line(Math.max(1, Math.min(doc.lines, line)))
   return Math.min(at.to, at.from + Math.max(0, column - 1))
 }
-/** What is underlined: the word at the fault, or the rest of its line; an empty line is marked in the gutter alone. */
+/** Underlines the word at the fault, or the rest of its line; an empty line is marked only in the gutter. */
 function diagnosticOf(doc: Text, { line, column, code, message }: Fault): Diagnostic {
   const from = offsetOf(doc, line, column)
   const rest = doc.sliceString(from, doc.lineAt(from).to)
@@ -141,21 +141,27 @@ function source(parts: EditorParts) {
 
 export function yamlEditor(parts: EditorParts): YamlEditor {
   const extensions = [
-    ...[lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), drawSelection(), history(), lintGutter()],
-    ...[
-      bracketMatching(),
-      closeBrackets(),
-      indentOnInput(),
-      indentUnit.of('  '),
-      search({ top: true }),
-      highlightSelectionMatches(),
-    ],
-    ...[yaml(), syntaxHighlighting(highlight), theme, EditorState.tabSize.of(2)],
+    lineNumbers(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    drawSelection(),
+    history(),
+    lintGutter(),
+    bracketMatching(),
+    closeBrackets(),
+    indentOnInput(),
+    indentUnit.of('  '),
+    search({ top: true }),
+    highlightSelectionMatches(),
+    yaml(),
+    syntaxHighlighting(highlight),
+    theme,
+    EditorState.tabSize.of(2),
     autocompletion({ override: [source(parts)] }),
     EditorView.contentAttributes.of({
       'aria-label': 'Scenario in YAML. Escape, then Tab, leaves the editor.',
       spellcheck: 'false',
-      // What scrolls is reached by Tab: that text can be edited is not enough for every browser.
+      // Scrollable content must be reachable by Tab; contenteditable is not enough in every browser.
       tabindex: '0',
     }),
     keymap.of([

@@ -1,6 +1,6 @@
-/** Everything that can be found on the page of settings: the settings themselves, and the facts beside them. */
+/** Entries of the settings page: settings, and facts and links beside them. */
 import { sidebarViews } from '../../commands/views.ts'
-import { safeModeWords } from '../connections/card-face.ts'
+import { safeModeWords } from '../connections/card-model.ts'
 import { settingTitles } from '../../stores/setting-titles.ts'
 import {
   contrasts,
@@ -32,7 +32,7 @@ export type SectionId = (typeof sections)[number]['id']
 export interface SettingEntry {
   readonly id: string
   readonly title: string
-  /** What it does, in a sentence or two. */
+  /** Description in one or two sentences. */
   readonly words: string
   readonly section: SectionId
 }
@@ -59,35 +59,43 @@ const entry = <T extends SettingValue>(
 ): ValueEntry => ({ id, title: settingTitles[id], words, section, options: labelled(values, label) })
 
 const palettes = {
-  ...{ 'okabe-ito': 'Okabe\u2013Ito', 'tol-muted': 'Tol muted' },
-  ...{ cividis: 'Cividis', viridis: 'Viridis', grey: 'Grey' },
+  'okabe-ito': 'Okabe\u2013Ito',
+  'tol-muted': 'Tol muted',
+  cividis: 'Cividis',
+  viridis: 'Viridis',
+  grey: 'Grey',
 } as const
 const widths: Readonly<Record<number, string>> = {
-  ...{ 60_000: '1 min', 300_000: '5 min', 900_000: '15 min', 3_600_000: '1 h', 21_600_000: '6 h', 86_400_000: 'Day' },
+  60_000: '1 min',
+  300_000: '5 min',
+  900_000: '15 min',
+  3_600_000: '1 h',
+  21_600_000: '6 h',
+  86_400_000: 'Day',
 }
-const viewTitle = (id: string): string => sidebarViews.find((v) => v.id === id)?.title ?? 'The last one'
+const viewTitle = (id: string): string => sidebarViews.find((v) => v.id === id)?.title ?? 'Last view'
 const bytesWords = { usual: 'MB/s and MiB', decimal: 'MB/s and MB', binary: 'MiB/s and MiB' } as const
 
 export const valueEntries: readonly ValueEntry[] = [
-  entry('theme', 'look', 'Dark, light, or as the system is set.', themes),
+  entry('theme', 'look', 'Dark, light, or as set in the system.', themes),
   entry(
     'contrast',
     'look',
-    'High contrast has tokens of its own for dark and light: text at least 7:1, lines and marks 4.5:1, a wider ring of focus.',
+    'High contrast, for dark and light: text at least 7:1, lines and marks 4.5:1, a wider focus ring.',
     contrasts,
   ),
-  entry('density', 'look', 'Height of rows and controls: 32 px or 24 px a row.', densities),
+  entry('density', 'look', 'Height of rows and controls: 32 px or 24 px per row.', densities),
   entry(
     'textSize',
     'look',
-    'Words and figures of tables, panels and menus. Labels of charts keep their size; the zoom of the window makes all of it larger.',
+    'Text in tables, panels and menus. Chart labels keep their size; the window zoom scales everything.',
     textSizes,
     (v) => `${v}\u202F%`,
   ),
   entry(
     'series',
     'look',
-    'Colours that tell jobs and series apart. Both are safe for colour-blind eyes: Okabe and Ito, or seven of Paul Tol\u2019s muted scheme.',
+    'Colours of jobs and series. Both palettes are colour-blind safe: Okabe and Ito, or seven of Paul Tol\u2019s muted scheme.',
     seriesPalettes,
     (v) => palettes[v],
   ),
@@ -101,101 +109,111 @@ export const valueEntries: readonly ValueEntry[] = [
   entry(
     'motion',
     'look',
-    'Drawers, dialogs and hover move for at most 150 ms, values never. Reduced: nothing moves.',
+    'Drawers, dialogs and hover effects take at most 150 ms; values are never animated. Reduced: no animation.',
     motions,
   ),
   entry(
     'bytes',
     'units',
-    'A kilo is 1000 (MB) or 1024 (MiB), for rates and for sizes. Exports, bundles and commands keep theirs. Requests are always RPC/s.',
+    'Powers of 1000 (MB) or 1024 (MiB), for rates and sizes. Exports, bundles and commands are not affected. Requests are always RPC/s.',
     byteChoices,
     (v) => bytesWords[v],
   ),
   entry(
     'clock',
     'units',
-    'UTC as the servers write it, or the time zone of this machine. Always 24 hours. Exports and bundles stay UTC, and so do the days of History.',
+    'UTC as on the servers, or the time zone of this machine. Always 24 hours. Exports, bundles and the days of History stay UTC.',
     clockChoices,
     (v) => (v === 'utc' ? 'UTC' : 'Local'),
   ),
-  entry(
-    'hz',
-    'behaviour',
-    'How often a view is redrawn. Sampling of the servers is set for each cluster.',
-    rates,
-    String,
-  ),
+  entry('hz', 'behaviour', 'Redraws of a view per second. The sampling of servers is set per cluster.', rates, String),
   entry(
     'windowMs',
     'behaviour',
-    'Width of the time window that a start of the program begins with.',
+    'Width of the time window after the program starts.',
     startWindows,
     (v) => widths[v] ?? '',
   ),
-  entry('startView', 'behaviour', 'What is on screen after a start.', startViews, viewTitle),
+  entry('startView', 'behaviour', 'View that opens after a start.', startViews, viewTitle),
   entry(
     'safeMode',
     'clusters',
-    'What a cluster that is added may do to its servers until that is changed on its card: nothing, writing after a review, or the same with an unlock.',
+    'Write access of a new cluster, until it is changed on its card: none, after a review, or after a review with an unlock.',
     ['read-only', 'review', 'review+unlock'] as const,
     (v) => safeModeWords[v].label,
   ),
 ]
 
-/** What is no choice: facts, links, and parts with controls of their own. */
+/** Entries without options: facts, links, and parts with controls of their own. */
 export const factEntries: readonly SettingEntry[] = [
   {
-    ...{ id: 'alerts', section: 'behaviour', title: 'Rules of alerts' },
+    id: 'alerts',
+    section: 'behaviour',
+    title: 'Alert rules',
     words:
-      'When a measure raises an alert, and whether it opens an incident: in the list of alerts, the bell in the title bar.',
+      'Thresholds of alerts, and whether an alert opens an incident. Also in the alert list, the bell in the title bar.',
   },
   {
-    ...{ id: 'ssh', section: 'clusters', title: 'What is read of SSH' },
+    id: 'ssh',
+    section: 'clusters',
+    title: 'SSH files in use',
     words:
-      'The configuration, the known hosts and the agent of your own ssh are read and never written. Keys of hosts that were trusted here are kept apart.',
+      'Your ssh configuration, known hosts and agent are read and never written. Host keys trusted in Sluice are stored separately.',
   },
   {
-    ...{ id: 'secrets', section: 'clusters', title: 'Kept passphrases' },
+    id: 'secrets',
+    section: 'clusters',
+    title: 'Stored passphrases',
     words:
-      'Passphrases of key files that the keychain of the system keeps. One that is forgotten is asked for again when its key is used.',
+      'Passphrases of key files in the system keychain. After one is forgotten, Sluice asks for it when its key is used again.',
   },
   {
-    ...{ id: 'keys', section: 'keys', title: 'Keys of commands' },
-    words: 'Shortcuts of the keyboard: every command, its keys, and what they collide with. Keymap.',
+    id: 'keys',
+    section: 'keys',
+    title: 'Keyboard shortcuts',
+    words: 'Keymap: every command, its keys, and their conflicts.',
   },
   {
-    ...{ id: 'retention', section: 'data', title: 'Retention of samples' },
-    words: 'How long samples and their means are kept, and the quota of disk: in History, under Store.',
+    id: 'retention',
+    section: 'data',
+    title: 'Sample retention',
+    words: 'Retention time of samples and their means, and the disk quota: in History, under Store.',
   },
   {
-    ...{ id: 'telemetry', section: 'data', title: 'Telemetry' },
+    id: 'telemetry',
+    section: 'data',
+    title: 'Telemetry',
+    words: 'None. Only commands to the servers of your clusters and the files that you export leave this machine.',
+  },
+  {
+    id: 'files',
+    section: 'data',
+    title: 'File locations',
+    words: 'Folders of data, history, audit log, notebooks, bundles and recordings on this machine.',
+  },
+  {
+    id: 'transfer',
+    section: 'data',
+    title: 'All settings as text',
     words:
-      'None. Nothing leaves this machine but the commands to the servers of your clusters, and the files that you export.',
+      'Export and import as JSON: every setting and every changed key. Text is applied only if all of it is valid.',
   },
   {
-    ...{ id: 'files', section: 'data', title: 'Where files are' },
-    words: 'Folder of the data, history, record of changes, notebooks, bundles and recordings on this machine.',
-  },
-  {
-    ...{ id: 'transfer', section: 'data', title: 'All settings as text' },
-    words:
-      'Export and import as JSON: every setting and every changed key. Only a text that is valid as a whole is taken over.',
-  },
-  {
-    ...{ id: 'updates', section: 'program', title: 'Updates' },
-    words:
-      'There are no automatic updates, and no server is asked for one. A new version is installed by whoever installed this one.',
+    id: 'updates',
+    section: 'program',
+    title: 'Updates',
+    words: 'No automatic updates, and no update checks. New versions are installed the same way as this one.',
   },
 ]
 
-/** Where they stand on the page, for the page and for the search over everything. */
+/** All entries in page order, for the page and for the global search. */
 export const settingEntries: readonly SettingEntry[] = sections.flatMap(({ id }) =>
   [...valueEntries, ...factEntries].filter(({ section }) => section === id),
 )
 
 const isValueEntry = (e: SettingEntry): e is ValueEntry => 'options' in e
 export const optionsOf = (e: SettingEntry): readonly SettingOption[] => (isValueEntry(e) ? e.options : [])
-/** What of an entry is searched. */
+/** Returns the text of an entry that a search matches. */
 export const searchText = (e: SettingEntry): string =>
   [e.title, e.words, ...optionsOf(e).map((o) => o.label), e.id, sections.find((s) => s.id === e.section)?.title ?? '']
     .join(' ')
@@ -203,13 +221,13 @@ export const searchText = (e: SettingEntry): string =>
     .replaceAll('\u2013', '-')
 
 export const wordsOf = (query: string): string[] => query.toLowerCase().split(/\s+/).filter(Boolean)
-/** Entries that hold every word, in the order of the page. */
+/** Returns the entries that contain every word, in page order. */
 export function found(query: string): readonly SettingEntry[] {
   const words = wordsOf(query)
   return settingEntries.filter((e) => words.every((word) => searchText(e).includes(word)))
 }
 
-/** A text in parts, those that were searched for set off. */
+/** Splits a text into parts, matches of the query marked. */
 export function marked(text: string, query: string): readonly { readonly text: string; readonly isFound: boolean }[] {
   const words = wordsOf(query)
   if (words.length === 0) return [{ text, isFound: false }]
@@ -220,7 +238,8 @@ export function marked(text: string, query: string): readonly { readonly text: s
       on.fill(true, at, at + word.length)
   const parts: { text: string; isFound: boolean }[] = []
   for (let i = 0; i < text.length; i++) {
-    const [last, isFound] = [parts.at(-1), on[i] === true]
+    const last = parts.at(-1)
+    const isFound = on[i] === true
     if (last !== undefined && last.isFound === isFound) last.text += text[i] ?? ''
     else parts.push({ text: text[i] ?? '', isFound })
   }

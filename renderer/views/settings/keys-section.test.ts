@@ -25,8 +25,8 @@ async function record(...keys: KeyboardEventInit[]): Promise<void> {
   await flushPromises()
 }
 
-describe('the keys of commands', () => {
-  it('are changed by pressing them, said, and put back', async () => {
+describe('keyboard shortcuts', () => {
+  it('are changed by pressing them, announced, and reset', async () => {
     open()
     await row('time.live').find('[data-testid="key-change"]').trigger('click')
     await record({ key: 'Q', shiftKey: true })
@@ -35,11 +35,11 @@ describe('the keys of commands', () => {
     expect(row('time.live').element.contains(document.activeElement)).toBe(true)
     await row('time.live').find('[data-testid="key-reset"]').trigger('click')
     expect([useKeymapStore().keysOf('time.live'), row('time.live').find('[data-testid="key-reset"]').exists()]).toEqual(
-      [...[['l'], false]],
+      [['l'], false],
     )
   })
 
-  it('say whose a key is, and can be swapped or taken over', async () => {
+  it('show the owner of a key, which can be swapped or reassigned', async () => {
     open()
     await row('time.live').find('[data-testid="key-change"]').trigger('click')
     await record({ key: 'c' })
@@ -51,7 +51,7 @@ describe('the keys of commands', () => {
     expect(wrapper.find('[data-testid="key-refused"]').exists()).toBe(false)
   })
 
-  it('refuse a single key for what takes away, and Esc leaves a row as it was', async () => {
+  it('refuse a single key for dangerous commands, and Esc cancels an edit', async () => {
     open()
     await row('frame.stop-all').find('[data-testid="key-add"]').trigger('click')
     await record({ key: 'q' })
@@ -61,7 +61,7 @@ describe('the keys of commands', () => {
     expect(useKeymapStore().keysOf('frame.stop-all')).toEqual([])
   })
 
-  it('cannot be changed where they mean the same everywhere, and are found by verb or key', async () => {
+  it('cannot be changed if they are fixed, and are found by command or key', async () => {
     open()
     expect(row('frame.clear').find('button').exists()).toBe(false)
     await wrapper.find('[data-testid="keymap-filter"]').setValue('pin a')

@@ -24,7 +24,7 @@ async function open(path = '/settings'): Promise<void> {
     global: { plugins: [router], stubs: { KeysSection: true } },
   })
   await flushPromises()
-  // Sections come one a task, but to whoever looks for something.
+  // Sections are drawn one per task, except in a search.
   if (!path.includes('?'))
     await vi.waitFor(() => expect(ids().length).toBeGreaterThanOrEqual(settingEntries.length - 1))
 }
@@ -43,7 +43,7 @@ it('lists every setting once, and all of them are found by their values', () => 
   ])
 })
 
-it('filters by words, marks them, and offers the way out where nothing matches', async () => {
+it('filters by words, marks them, and offers to clear a search without matches', async () => {
   await open()
   await at('settings-search').setValue('cividis')
   expect(ids()).toEqual(['heat'])
@@ -52,11 +52,11 @@ it('filters by words, marks them, and offers the way out where nothing matches',
   await at('settings-search').setValue('nonsense')
   expect(at('settings-none').text()).toContain('Nothing matches')
   await at('settings-none').find('button').trigger('click')
-  // Kept passphrases are the desktop's.
+  // Only the desktop stores passphrases.
   expect(ids()).toEqual(settingEntries.map((e) => e.id).filter((id) => id !== 'secrets'))
 })
 
-it('goes to what the address names, and searches for other words', async () => {
+it('goes to the entry in the URL, or searches for other words', async () => {
   vi.spyOn(HTMLElement.prototype, 'scrollIntoView').mockImplementation(() => undefined)
   await open('/settings?find=clock')
   expect(document.activeElement?.id).toBe('setting-clock')
@@ -65,7 +65,7 @@ it('goes to what the address names, and searches for other words', async () => {
   expect(ids()).toEqual(['ssh'])
 })
 
-it('changes a setting, and puts it back to its default', async () => {
+it('changes a setting, and resets it to its default', async () => {
   await open()
   const settings = useSettingsStore()
   await at('set-density-comfy').trigger('click')
@@ -75,7 +75,7 @@ it('changes a setting, and puts it back to its default', async () => {
   expect(at('reset-density').exists()).toBe(false)
 })
 
-it('takes a text of settings over whole, and refuses a faulty one with its place', async () => {
+it('applies a text of settings as a whole, and refuses a faulty one with its place', async () => {
   await open()
   const settings = useSettingsStore()
   const text = (theme: string): string =>

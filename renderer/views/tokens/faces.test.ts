@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { verdictOf } from './admission-face.ts'
-import { capacityEnds, capacityFacts, capacitySays, placeCapacityMarks } from './capacity-face.ts'
-import { eventFaces, eventKinds, EVENTS_MOST, loudEvents } from './event-faces.ts'
-import { footFaces } from './foot-face.ts'
+import { verdictOf } from './admission-text.ts'
+import { capacityEnds, capacityFacts, describeCapacity, placeCapacityMarks } from './capacity-model.ts'
+import { eventFaces, eventKinds, EVENTS_MOST, loudEvents } from './event-rows.ts'
+import { footerChecks } from './footer-checks.ts'
 import { admissionOf, allZero, NOW_MS, tokensFrame } from '#tests/kits/renderer/views/tokens-host.ts'
 import { literalFaults, termOf, terms } from '../../help/meanings/token-terms.ts'
 
 const base = tokensFrame()
 const footOf = (patch: Partial<typeof base.foot>) =>
-  new Map(footFaces(tokensFrame({ foot: { ...base.foot, ...patch } })).map((f) => [f.id, f]))
+  new Map(footerChecks(tokensFrame({ foot: { ...base.foot, ...patch } })).map((f) => [f.id, f]))
 
-describe('the foot', () => {
-  it('is calm while the scheme holds', () => {
+describe('the footer', () => {
+  it('has no warning while the scheme holds', () => {
     expect([...footOf({ worst: null }).values()].map((f) => f.level)).toEqual(['ok', 'ok', 'ok', 'idle'])
   })
   it('is bad as soon as one data I/O woke the CPU', () => {
@@ -27,17 +27,18 @@ describe('the foot', () => {
     expect(footOf({ idleShare: 0.05 }).get('idle')).toMatchObject({ level: 'watch', value: '5.0\u202F%' })
     expect(footOf({ idleShare: null }).get('idle')).toMatchObject({ level: 'idle', value: '\u2013' })
   })
-  it('says where admission closes, when shares come too late, and when more is reserved than there is', () => {
+  it('shows the limit of admission, shares that come too late, and overcommitment', () => {
     expect(footOf({}).get('reserved')).toMatchObject({
-      ...{ level: 'idle', value: '1\u202F254 of 1\u202F568 k' },
+      level: 'idle',
+      value: '1\u202F254 of 1\u202F568 k',
       lines: ['reserved, admission', 'closes at 1\u202F411 k'],
     })
     expect(footOf({ fluidFinish: 1.1 }).get('reserved')).toMatchObject({ level: 'watch' })
     expect(footOf({ fluidFinish: 1.1 }).get('reserved')?.lines[0]).toContain('takes 1.10 periods')
     expect(footOf({ reserved: 2_000_000 }).get('reserved')).toMatchObject({ level: 'bad' })
   })
-  it('of nothing at all is no alarm', () => {
-    expect(footFaces(allZero()).some((f) => f.level === 'bad' || f.level === 'watch')).toBe(false)
+  it('raises nothing for zeros', () => {
+    expect(footerChecks(allZero()).some((f) => f.level === 'bad' || f.level === 'watch')).toBe(false)
   })
 })
 
@@ -50,13 +51,13 @@ describe('capacity', () => {
     const few = { ...base.capacity, profile: 3, estimate: [3], used: [2], reserved: [2] }
     expect(capacityEnds(few).step).toBeGreaterThanOrEqual(1)
   })
-  it('says what the estimate is of the profile', () => {
+  it('shows the estimate as a share of the profile', () => {
     expect(capacityFacts(base)[0]).toMatchObject({ value: '1\u202F568 k', note: '100.0\u202F% of profile' })
     expect(capacityFacts(base)[2]?.value).toBe('rose by 15 700')
-    expect(capacitySays(base.capacity)).toContain('epoch 376 capacity falls 15 %')
-    expect(capacitySays({ ...base.capacity, estimate: [null] })).toContain('nothing was estimated')
+    expect(describeCapacity(base.capacity)).toContain('epoch 376 capacity falls 15 %')
+    expect(describeCapacity({ ...base.capacity, estimate: [null] })).toContain('no estimate yet')
   })
-  it('keeps words of marks apart and inside', () => {
+  it('keeps labels of marks apart and inside', () => {
     const marks = [10, 11, 12, 98].map((epoch) => ({ epoch, text: 'capacity falls' }))
     const placed = placeCapacityMarks(marks, (e) => e * 3, 300)
     expect(placed.map((m) => m.line)).toEqual([0, 1, 2, 0])
@@ -66,7 +67,7 @@ describe('capacity', () => {
 
 describe('admission', () => {
   const asked = (reservation: number) => admissionOf(base, { node: 'dn0', client: 'c07', reservation, limit: null })
-  it('admits with the share of what is left, and when shares are done', () => {
+  it('shows the reserved share of an admitted request, and the finishing time of equal shares', () => {
     const verdict = verdictOf(asked(120_000))
     expect(verdict).toMatchObject({
       level: 'ok',
@@ -75,7 +76,7 @@ describe('admission', () => {
     })
     expect(verdict.fluid).toBe('97.2\u202F% of the period')
   })
-  it('refuses with which limit and by how much, once', () => {
+  it('refuses with the limit and the excess, once', () => {
     const verdict = verdictOf(asked(500_000))
     expect(verdict).toMatchObject({ level: 'bad', words: 'Refused' })
     expect(verdict.reasons.map((r) => r.kind)).toEqual(['one client', 'data node', 'equal shares'])
@@ -83,14 +84,14 @@ describe('admission', () => {
     expect(verdict.reasons[1]?.text).toBe('over what admission lets in, by 233\u202F000')
     expect(verdict.reasons.map((r) => r.isRefusal)).toEqual([true, true, false])
   })
-  it('warns of what is admitted and cannot be met in time', () => {
+  it('warns of an admitted reservation that cannot be met in time', () => {
     expect(verdictOf(asked(200_000))).toMatchObject({ level: 'watch', isLate: true })
   })
-  it('says of what holds already that it does', () => {
+  it('reports a reservation that is in force', () => {
     expect(verdictOf(asked(110_000), true).words).toBe('In force')
     expect(verdictOf(asked(500_000), true)).toMatchObject({ level: 'watch' })
   })
-  it('of a node that admits nothing is no NaN', () => {
+  it('of a node that admits nothing has no NaN', () => {
     const none = { admit: false, reasons: [], reserved: 0, admissible: 0, fluidFinish: 0 }
     expect(verdictOf(none).reservedShare).toBe(0)
     expect(verdictOf({ ...none, reserved: 5 }).reservedShare).toBe(Infinity)
@@ -98,15 +99,24 @@ describe('admission', () => {
 })
 
 describe('events', () => {
-  it('stand newest first, by kind, and are bounded', () => {
+  it('are listed newest first, by kind, up to a bound', () => {
     expect(eventFaces(base.events, '').faces.map((e) => e.kind)).toEqual([
-      ...['alert', 'estimator', 'claim', 'claim', 'conversion', 'period'],
+      'alert',
+      'estimator',
+      'claim',
+      'claim',
+      'conversion',
+      'period',
     ])
     expect(eventFaces(base.events, 'claim').faces.map((e) => e.client)).toEqual(['c09', 'c07'])
     expect(eventKinds(base.events).find((k) => k.kind === 'claim')?.count).toBe(2)
     expect(loudEvents(base.events)).toBe(2)
     const many = Array.from({ length: 5000 }, (_, i) => ({
-      ...{ atMs: NOW_MS + i, kind: 'claim', level: 'idle' as const, client: '', text: '' },
+      atMs: NOW_MS + i,
+      kind: 'claim',
+      level: 'idle' as const,
+      client: '',
+      text: '',
     }))
     expect(eventFaces(many, '').faces).toHaveLength(EVENTS_MOST)
     expect(eventFaces(many, '').more).toBe(5000 - EVENTS_MOST)

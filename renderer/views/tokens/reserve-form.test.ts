@@ -26,7 +26,7 @@ async function show(frame: TokensFrame = tokensFrame(), kind = 'EMULATED'): Prom
   await flushPromises()
 }
 const resend = (frame: TokensFrame): Promise<void> => resendFrame(host, frame)
-/** In the page, where popovers hang. */
+/** Finds an element of the page, where popovers are mounted. */
 const inPage = (id: string): HTMLElement | null => document.querySelector(`[data-testid="${id}"]`)
 const press = (key: string, target: EventTarget = document.body): void => {
   target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
@@ -45,7 +45,7 @@ describe('a reservation', () => {
     press('e')
     await vi.waitFor(() => expect(inPage('reserve-r')).not.toBeNull())
   }
-  it('is judged while it is typed: which limit, by how much, and when equal shares are done', async () => {
+  it('is checked while it is typed: limit, excess, and finishing time of equal shares', async () => {
     await show()
     await open()
     await vi.waitFor(() => expect(verdict()).toContain('In force'))
@@ -60,12 +60,12 @@ describe('a reservation', () => {
     expect(host.calls.filter((c) => c.verb === 'reserve')).toEqual([])
   })
 
-  it('that cannot be says why and loses nothing, even when it is put away', async () => {
+  it('that is not valid shows the reason and keeps the input, also when the form is closed', async () => {
     await show()
     await open()
     for (const [text, why] of [
-      ['-5', 'counted from 0 up'],
-      ['1.5', 'no parts of one'],
+      ['-5', 'cannot be negative'],
+      ['1.5', 'must be a whole number'],
       ['9'.repeat(40), 'counted exactly'],
       ['<b>', 'a whole number'],
     ] as const) {
@@ -87,7 +87,7 @@ describe('a reservation', () => {
     expect((inPage('reserve-r') as HTMLInputElement).value).toBe('110\u202F000')
   })
 
-  it('is applied, and says from when on it holds', async () => {
+  it('is applied, and shows the epoch from which it is in effect', async () => {
     await show()
     await open()
     await type('reserve-r', '120 000')
@@ -101,7 +101,7 @@ describe('a reservation', () => {
     })
   })
 
-  it('that the host refuses stands there with the reason', async () => {
+  it('that the host refuses is kept with the reason', async () => {
     await show()
     host.refuses = new ORPCError('REFUSED', {
       defined: true,

@@ -1,23 +1,23 @@
-/** Tokens as they are read and typed. A token is one I/O of one period, so there are no parts of one. */
+/** Formatter and parser of token counts. A token is one I/O of one period, so counts are whole. */
 import { formatNumber, NOTHING } from '../../format/units.ts'
 
 export interface TokenUnit {
   readonly divisor: number
   readonly word: 'tokens' | 'k tokens'
-  /** Digits after the point of what is not small: 1 where two counts side by side may be less than 1 % apart. */
+  /** Decimals of counts that are not small: 1 if adjacent counts may differ by less than 1 %. */
   readonly digits: 0 | 1
 }
 
-/** One unit for everything side by side: thousands from 10 000 on. */
+/** Returns the unit of a group of values: thousands from 10 000 on. */
 export const tokenUnit = (largest: number): TokenUnit =>
   largest >= 10_000
     ? { divisor: 1000, word: 'k tokens', digits: largest < 99_950 ? 1 : 0 }
     : { divisor: 1, word: 'tokens', digits: 0 }
 
 /**
- * A count in a unit, as cards show it: small thousands keep one decimal.
+ * Formats a count in a unit: small thousands keep one decimal.
  *
- * @param isFixed  one decimal in every row of a column.
+ * @param isFixed  always one decimal, for columns.
  */
 export function inTokens(unit: TokenUnit, tokens: number | null | undefined, isFixed = false): string {
   if (tokens === null || tokens === undefined) return NOTHING
@@ -27,7 +27,7 @@ export function inTokens(unit: TokenUnit, tokens: number | null | undefined, isF
   return formatNumber(tokens / unit.divisor, isFixed || Math.abs(tokens) < 9950 ? 1 : unit.digits)
 }
 
-/** A single count with its own unit: `8.4 k`, `−12.6 k`, `314 k`, `2.1 M`. */
+/** Formats a single count with its own unit: `8.4 k`, `−12.6 k`, `314 k`, `12.1 M`. */
 export function shortTokens(tokens: number | null | undefined): string {
   if (tokens === null || tokens === undefined || !Number.isFinite(tokens)) return NOTHING
   const size = Math.abs(tokens)
@@ -37,18 +37,18 @@ export function shortTokens(tokens: number | null | undefined): string {
   return `${formatNumber(tokens / 1e6, 1)} M`
 }
 
-/** The same in the little room beside a gauge: millions from one on. */
+/** Formats a count more shortly, for labels of a gauge: millions from 1 M on. */
 export const gaugeTokens = (tokens: number): string =>
   Math.abs(tokens) < 999_500 ? shortTokens(tokens) : `${formatNumber(tokens / 1e6, 1)} M`
 
-/** The same where values are round: ticks, a batch. */
+/** Formats a round count, as of a tick or a batch, without `.0`. */
 export const roundTokens = (tokens: number): string => gaugeTokens(tokens).replace(/\.0(?= |$)/, '')
 
-/** Seconds of a period: `0.962 s`. */
+/** Formats a time in a period: `0.962 s`. */
 export const inSeconds = (ms: number | null | undefined): string =>
   ms === null || ms === undefined ? NOTHING : `${formatNumber(ms / 1000, 3)} s`
 
-/** A request's wait: `870 µs`, `4.2 ms`, `1.30 s`. */
+/** Formats the wait of a request: `870 µs`, `4.2 ms`, `1.30 s`. */
 export function inMicros(us: number | null | undefined): string {
   if (us === null || us === undefined) return NOTHING
   if (us < 999.5) return `${formatNumber(us)} \u00B5s`
@@ -61,14 +61,14 @@ const factors: Readonly<Record<string, bigint>> = { '': 1n, k: 1_000n, m: 1_000_
 const SHAPE = /^([+-]?)(\d+)(?:\.(\d+))?\s*([kmg]?)$/i
 
 /**
- * What a person typed for R or L: `220000`, `220 000`, `220k`, `1.5M`; exact, never rounded.
+ * Parses R or L as typed: `220000`, `220 000`, `220k`, `1.5M`; exact, never rounded.
  *
- * @returns `tokens` null where nothing was typed; for a limit that is "none".
+ * @returns `tokens` is null for an empty text, which is "none" for a limit.
  */
 export function readTokens(text: string): ReadTokens {
   const bare = text.replace(/[\s_\u00A0\u2009\u202F]/g, '').replace(/\u2212/g, '-')
   if (bare === '') return { tokens: null }
-  if (bare.includes(',')) return { fault: 'a comma can mean two things: write 1500 or 1.5k' }
+  if (bare.includes(',')) return { fault: 'a comma is ambiguous: enter 1500 or 1.5k' }
   const found = SHAPE.exec(bare)
   if (!found) return { fault: 'a whole number of tokens, for example 220000 or 220k' }
   const [, sign = '', whole = '', fraction = '', suffix = ''] = found
@@ -76,13 +76,13 @@ export function readTokens(text: string): ReadTokens {
   const scale = 10n ** BigInt(fraction.length)
   const parts = BigInt(whole + fraction) * factor
   if (parts === 0n) return { tokens: 0 }
-  if (sign === '-') return { fault: 'tokens are counted from 0 up: nothing can be reserved below zero' }
-  if (parts % scale !== 0n) return { fault: 'a token is one I/O: there are no parts of one' }
+  if (sign === '-') return { fault: 'tokens cannot be negative' }
+  if (parts % scale !== 0n) return { fault: 'must be a whole number: a token is one I/O' }
   const tokens = parts / scale
   if (tokens > BigInt(Number.MAX_SAFE_INTEGER))
     return { fault: 'more than can be counted exactly (9 007 199 254 740 991)' }
   return { tokens: Number(tokens) }
 }
 
-/** As `readTokens` takes it back, exactly. */
+/** Formats a count so that `readTokens` reads it exactly. */
 export const typedTokens = (tokens: number | null): string => (tokens === null ? '' : formatNumber(tokens))

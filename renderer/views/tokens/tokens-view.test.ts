@@ -39,13 +39,13 @@ const press = (key: string, target: EventTarget = document.body): void => {
   target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 describe('the pool', () => {
-  it('has its zero line where the chart has it, debt below it and the lowest mark in words', async () => {
+  it('has the same zero line as the chart, debt below it, and a label for the lowest mark', async () => {
     await show()
     const zero = Number(find('gauge-zero').attributes('y1'))
     expect(Number(find('gauge-lowest').attributes('y'))).toBeCloseTo(zero)
     expect(Number(find('gauge-water').attributes('y'))).toBeLessThan(zero)
     expect(find('pool-gauge').text()).toContain('start 314 k')
-    expect(find('pool-chart').text()).toContain('lowest \u221212.6 k at 0.929 s, 13 fetches found nothing')
+    expect(find('pool-chart').text()).toContain('lowest \u221212.6 k at 0.929 s, 13 empty fetches')
     expect(find('pool-chart').attributes('aria-label')).toContain('Pool over period 417')
     expect(find('pool-gauge').attributes('aria-label')).toContain('8\u202F400 tokens')
   })
@@ -65,7 +65,7 @@ describe('the pool', () => {
     expect(wrapper.findAll('[data-testid=pool-gap]')).toHaveLength(1)
   })
 
-  it('says over the minute what it is, without the phases of one period', async () => {
+  it('is shown over the minute without the phases of one period', async () => {
     await show()
     expect(find('phases').attributes('aria-label')).toContain('Phase now: report every 1 ms, convert')
     await find('span-minute').trigger('click')
@@ -74,7 +74,7 @@ describe('the pool', () => {
     expect(wrapper.text()).toContain('Pool over the last minute')
   })
 
-  it('without tokens is not there, and says why', async () => {
+  it('is absent without tokens, with the reason', async () => {
     const none = {
       now: null,
       start: null,
@@ -101,7 +101,7 @@ describe('the pool', () => {
 })
 
 describe('clients', () => {
-  it('are cards with their states in words', async () => {
+  it('are cards with their states', async () => {
     await show()
     expect(clients()).toEqual(CLIENTS.map((c) => c.key))
     const c07 = wrapper.find('[data-client=c07]')
@@ -112,7 +112,7 @@ describe('clients', () => {
     expect(wrapper.find('[data-client=c09] button').attributes('aria-label')).toContain('88\u202F000 from the pool')
   })
 
-  it('are walked by j and k; a press selects, its job too, and Esc ends both', async () => {
+  it('are selected by j, k and clicks, with their jobs; Esc clears both', async () => {
     await show()
     press('j')
     press('j')
@@ -158,7 +158,7 @@ describe('clients', () => {
     expect(find('no-clients').text()).toContain('No client is admitted')
   })
 
-  it('keep their places while the pointer rests on them', async () => {
+  it('keep their places while hovered', async () => {
     await show()
     useTokensStore().sortBy('used')
     await flushPromises()
@@ -171,8 +171,8 @@ describe('clients', () => {
   })
 })
 
-describe('how the node runs', () => {
-  it('is changed, shown at once, and a refusal is said', async () => {
+describe('variant and preset', () => {
+  it('are changed, shown immediately, and a refusal is reported', async () => {
     await show()
     await find('variant-basic').trigger('click')
     await flushPromises()
@@ -185,7 +185,7 @@ describe('how the node runs', () => {
     expect(wrapper.text()).toContain('the emulator stands still')
   })
 
-  it('to the letter says why it fails', async () => {
+  it('show the reasons why paper-literal fails', async () => {
     await show()
     expect(find('literal').exists()).toBe(false)
     await find('preset-paper-literal').trigger('click')
@@ -198,12 +198,12 @@ describe('how the node runs', () => {
 })
 
 describe('states', () => {
-  it('without a data node says why and what to open', async () => {
+  it('without a data node shows the reason and the next step', async () => {
     await show(noNode())
-    expect(find('no-node').text()).toContain('The scenario that runs has no data node')
+    expect(find('no-node').text()).toContain('The running scenario has no data node')
     expect(find('pool-gauge').exists()).toBe(false)
   })
-  it('on a live cluster says that its servers see every request', async () => {
+  it('on a live cluster shows that its servers see every request', async () => {
     await show(noNode(), 'LIVE')
     expect(find('no-node').text()).toContain('its servers see every request')
   })
@@ -213,12 +213,12 @@ describe('states', () => {
     await find('not-kept').find('button').trigger('click')
     expect(useTimeStore().isPaused).toBe(false)
   })
-  it('with nothing but zeros draws zeros', async () => {
+  it('with only zeros draws zeros', async () => {
     await show(allZero())
     expect(wrapper.html()).not.toMatch(/NaN|Infinity|undefined/)
     expect(find('foot-cpu').text()).toContain('no data I/O yet')
   })
-  it('counts CPU events of data I/O as what must not be', async () => {
+  it('shows CPU events of data I/O as bad', async () => {
     const { foot } = tokensFrame()
     await show(tokensFrame({ foot: { ...foot, dataCpuEvents: 2 } }))
     expect(find('foot-cpu').classes()).toContain('bad')
@@ -237,7 +237,7 @@ it('lists events by kind, and every term', async () => {
   expect(find('tokens-inspector').text()).toContain('What the data node can serve in a period')
 })
 
-it('marks its words for the words beside them', async () => {
+it('marks terms for their explanations', async () => {
   await show()
   expect(wrapper.find('[data-client=c01] [data-term=left]').attributes('data-explain')).toBe('tokens.left')
 })
@@ -247,7 +247,8 @@ it('shows hostile names as text, everywhere', async () => {
   const base = tokensFrame()
   await show(
     tokensFrame({
-      ...{ nodes: [bad], node: bad },
+      nodes: [bad],
+      node: bad,
       clients: clientsOf([
         { key: bad, name: bad, jobId: bad, why: bad, missed: 2, reservation: 5 },
         { key: 'b', name: 'safe\u202Egnp' },
@@ -286,7 +287,7 @@ describe('the filter', () => {
   const filtered = (keys: string[]) => ({ filter: 'c', passing: keys.length, of: CLIENTS.length, keys })
   const keys = (): string[] => [...tokensFrame().clients.key]
 
-  it('is asked of the host by /, lists what passes, and Esc gives the list and its focus back', async () => {
+  it('is opened by / and applied by the host, and Esc returns to the list with its focus', async () => {
     await show()
     press('/')
     expect(document.activeElement?.getAttribute('data-testid')).toBe('filter')
@@ -318,10 +319,10 @@ describe('the filter', () => {
     expect(find('pool-gauge').text()).toContain('start 314 k')
   })
 
-  it('says that nobody passes, with the way out of it', async () => {
+  it('reports that no client passes, with a button to clear it', async () => {
     useTokensStore().filter = 'nobody'
     await show(tokensFrame({ filtered: { ...filtered([]), filter: 'nobody' } }))
-    expect(find('filtered-out').text()).toContain('clients passes nobody.')
+    expect(find('filtered-out').text()).toContain('clients matches nobody.')
     expect(find('no-clients').exists()).toBe(false)
     const filter = wrapper.find<HTMLInputElement>('[data-testid="filter"]')
     filter.element.focus()

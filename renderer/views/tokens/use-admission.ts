@@ -1,4 +1,4 @@
-/** What admission says to what is typed, while it is typed: asked after a short rest, the newest question wins. */
+/** Admission checks of a form while it is edited: debounced, and only the newest answer counts. */
 import { onScopeDispose, ref, shallowRef, watch } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
 import type { TokensAdmission, TokensReserve } from '#core/api/tokens.ts'
@@ -6,12 +6,12 @@ import { useTokensStore } from '../../stores/tokens.ts'
 
 const REST_MS = 120
 
-/** @param asked  null = nothing that can be asked about. */
+/** @param asked  reservation to check; null if the input is not valid. */
 export function useAdmission(asked: () => TokensReserve | null) {
   const view = useTokensStore()
   const admission = shallowRef<TokensAdmission | null>(null)
   const notice = shallowRef<Notice | null>(null)
-  /** What stands there answers an older question. */
+  /** True while `admission` answers an older request. */
   const isAsking = ref(false)
   let question = 0
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,10 +1,10 @@
 /*
- * Closed loop of intercepted calls through the whole path of a stage: is the path managed, which channel, take a token.
- * As the paper measures one stage: 1 to 256 threads, as many channels as threads, rates that never throttle. Each thread
+ * Closed loop of intercepted calls through the whole path of a stage: path lookup, channel selection, token.
+ * Set-up of the paper for one stage: 1 to 256 threads, as many channels as threads, rates that never throttle. Each thread
  * calls getxattr on a managed path (`calls`), or opens and closes one (`open-close`: two requests).
  *
- * Behind the stage stands a function that does nothing (`stub`), or the kernel (`kernel`). Beside it the same loop through a
- * stage that limits nothing (`passThrough`), and without any (`bare`).
+ * The stage forwards to an empty function (`stub`), or to the kernel (`kernel`). For comparison, the same loop through a stage
+ * without limits (`passThrough`), and without a stage (`bare`).
  * usage: stage-bench THREADS SECONDS [calls|open-close] [stub|kernel]
  * Prints JSON: {"threads", "requests", "taken", "perSecond", "passThrough", "bare"}; requests that took tokens are `taken`.
  */
@@ -54,7 +54,7 @@ typedef ssize_t getxattr_function(const char *, const char *, void *, size_t);
 
 static void *work(void *argument) {
   size_t me = (size_t)argument;
-  /* Through pointers that the compiler cannot see through, so that the bare loop calls something as well. */
+  /* Through volatile pointers, so that the bare loop makes real calls, too. */
   open_function *volatile o = bare ? (kernel ? kernel_open : stub_open) : open;
   close_function *volatile c = bare ? (kernel ? kernel_close : stub_close) : close;
   getxattr_function *volatile g = bare ? (kernel ? kernel_getxattr : stub_getxattr) : getxattr;

@@ -1,6 +1,7 @@
 /**
- * Pictures of states against those that are kept. Letters are Inter of this repository in every place, so that they are the same on
- * every machine; kept as small JPEGs. What is compared is the mean of small squares, so that edges of letters may differ and shapes may not.
+ * Compares screenshots of states with stored ones. Text always uses the Inter font of this repository, so that it is the same on
+ * every machine; the stored ones are small JPEGs. Means of small squares are compared, so that the edges of letters may differ and
+ * shapes may not.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,14 +11,14 @@ import { shots } from '../browser.ts'
 const golden = join(import.meta.dirname, '../golden')
 const fonts = join(import.meta.dirname, '../../../resources/fonts')
 const isRenewed = process.env['SLUICE_UPDATE_SHOTS'] === '1'
-/** Part of the squares that may differ. */
+/** Share of the squares that may differ. */
 const TOLERANCE = 0.012
 
 const face = (weight: number): string => {
   const file = readFileSync(join(fonts, `inter-latin-${weight}-normal.woff2`)).toString('base64')
   return `@font-face{font-family:Pinned;font-weight:${weight};src:url(data:font/woff2;base64,${file})}`
 }
-/** Style that every picture is taken with. */
+/** Style for all screenshots. */
 export const pinnedStyle = `${face(400)}${face(600)}
 :root{--font-ui:Pinned!important;--font-mono:Pinned!important}
 *{font-family:Pinned!important;caret-color:transparent!important;animation:none!important;transition:none!important}`
@@ -26,7 +27,7 @@ interface Difference {
   readonly share: number
   readonly picture: string
 }
-/** In a page of the browser, which can read pictures. */
+/** Runs in a page of the browser, which can decode images. */
 function compare([a, b]: readonly [string, string]): Promise<Difference> {
   const load = (data: string): Promise<HTMLImageElement> =>
     new Promise((resolve, reject) => {
@@ -39,7 +40,8 @@ function compare([a, b]: readonly [string, string]): Promise<Difference> {
   return Promise.all([load(a), load(b)]).then(([one, two]) => {
     if (one.width !== two.width || one.height !== two.height) return { share: 1, picture: '' }
     const canvas = document.createElement('canvas')
-    const [w, h] = [Math.floor(one.width / SQUARE), Math.floor(one.height / SQUARE)]
+    const w = Math.floor(one.width / SQUARE)
+    const h = Math.floor(one.height / SQUARE)
     const small = (image: HTMLImageElement): Uint8ClampedArray => {
       const full = document.createElement('canvas')
       full.width = w
@@ -49,7 +51,8 @@ function compare([a, b]: readonly [string, string]): Promise<Difference> {
       context.drawImage(image, 0, 0, w, h)
       return context.getImageData(0, 0, w, h).data
     }
-    const [p, q] = [small(one), small(two)]
+    const p = small(one)
+    const q = small(two)
     canvas.width = w
     canvas.height = h
     const context = canvas.getContext('2d') as CanvasRenderingContext2D
@@ -67,9 +70,9 @@ function compare([a, b]: readonly [string, string]): Promise<Difference> {
 }
 
 /**
- * Takes the picture and compares it with the one that is kept; without one, or where it is asked for, it is kept.
+ * Takes a screenshot and compares it with the stored one; stores it if there is none, or on request.
  *
- * @returns  empty where it is the same; otherwise how much differs, and where to look.
+ * @returns  empty if equal; otherwise the difference and its location.
  */
 export async function seen(page: Page, viewer: Page, name: string): Promise<string> {
   const now = await page.screenshot({ animations: 'disabled', caret: 'hide', type: 'jpeg', quality: 80 })

@@ -1,11 +1,11 @@
-/** A host that plays one scene: the frames and answers of a state as they are written down, so that clock, data and order are fixed. */
+/** Host that plays one scene: fixed frames and answers of a state, so that clock, data and order are constant. */
 import { implement, ORPCError, type AnyRouter } from '@orpc/server'
 import { contract } from '#core/api/contract.ts'
 
-/** By the path of the verb, `views.jobs`: a stream's frame, or what a verb answers; a function is given the input. */
+/** By verb path, `views.jobs`: the frame of a stream, or the answer of a verb; a function gets the input. */
 export type Scene = Readonly<Record<string, unknown>>
 
-/** Verbs that send frames until the window has seen enough. */
+/** Verbs that stream frames until the window cancels. */
 const isStream = (path: string): boolean =>
   path === 'source.status' || (path.startsWith('views.') && path !== 'views.stand') || path === 'incidents.export'
 
@@ -19,7 +19,7 @@ export class SceneHost {
     this.router = this.#build(contract, implement(contract).$context<{ peer: string }>(), '') as AnyRouter
   }
 
-  /** Streams that run send the new scene at once. */
+  /** Switches to another scene; active streams send it at once. */
   play(scene: Scene): void {
     this.#scene = scene
     for (const wake of this.#waiting) wake()

@@ -1,4 +1,4 @@
-/** The eleven states as frames and answers of a host. Names and figures are made up; the clock stands. */
+/** The eleven states as frames and answers of a host. Names and values are made up; the clock is stopped. */
 import type { JobsFrame, OverviewFrame, StatusFrame } from '#core/api/frames.ts'
 import { connectionsFrame, demo, NOW_MS, osses, prod, stepsTo } from '../../kits/renderer/views/connections-host.ts'
 import { incidentsFrame, preview } from '../../kits/renderer/views/bundle-host.ts'
@@ -15,7 +15,11 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', sinceMs: NOW_MS - 19_200_000 },
   oldest: 1,
   clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 600 },
-  ...{ mode: 'observe', safeMode: 'review+unlock', unlockedUntilMs: null, controller: 'none', cycle: null },
+  mode: 'observe',
+  safeMode: 'review+unlock',
+  unlockedUntilMs: null,
+  controller: 'none',
+  cycle: null,
   nextExpiry: {
     name: 'mdstorm_u733',
     createdMs: NOW_MS - 600_000,
@@ -25,8 +29,12 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
   },
   adaptbf: {
     options: {
-      ...{ demand: 'served', deadbandPercent: 0, coefficient: 'max' },
-      ...{ overdraft: 0, autoT: false, spill: false },
+      demand: 'served',
+      deadbandPercent: 0,
+      coefficient: 'max',
+      overdraft: 0,
+      autoT: false,
+      spill: false,
     },
     measures: ['served'],
     maxRates: [],
@@ -34,7 +42,10 @@ export const status = (patch: Partial<StatusFrame> = {}): StatusFrame => ({
   nodes: { total: 15, reporting: 15, missing: [] },
   counts: { jobs: 412, targets: 52, rules: 8 },
   cost: { bytesPerSec: 37_000, serverMsPerSec: 1.8 },
-  ...{ audit: 18_209, staged: 3, history: { recording: true, file: 'history.sqlite' }, notices: [] },
+  audit: 18_209,
+  staged: 3,
+  history: { recording: true, file: 'history.sqlite' },
+  notices: [],
   ...patch,
 })
 
@@ -61,7 +72,11 @@ export const overview = (isPartial = false): OverviewFrame => ({
       ['lent', 0],
     ] as const
   ).map(([id, value], i) => ({
-    ...{ id, value, before: value * 0.94, spark: wave(i, value).slice(0, 60), level: 'ok' as const },
+    id,
+    value,
+    before: value * 0.94,
+    spark: wave(i, value).slice(0, 60),
+    level: 'ok' as const,
     ...(isPartial && id !== 'rules' && id !== 'service' ? { partial: true } : {}),
   })),
   targets: {
@@ -87,8 +102,12 @@ export const overview = (isPartial = false): OverviewFrame => ({
     jobId: [...jobs].reverse(),
     user: ['u1021', 'u733', 'u340', 'u884'],
     account: ['ml', 'bio', 'chem', 'cfd'],
-    ...{ nodes: [1, 2, 16, 32], colour: [4, 3, 2, 1], rpcs: [41_000, 900, 6_200, 12_000] },
-    ...{ delta: [38_000, -40, 300, -900], spark: jobs.map((_, i) => wave(i, 100)), targets: [[0, 1], [2], [3], [4]] },
+    nodes: [1, 2, 16, 32],
+    colour: [4, 3, 2, 1],
+    rpcs: [41_000, 900, 6_200, 12_000],
+    delta: [38_000, -40, 300, -900],
+    spark: jobs.map((_, i) => wave(i, 100)),
+    targets: [[0, 1], [2], [3], [4]],
   },
   events: [],
   timers: [],
@@ -96,10 +115,29 @@ export const overview = (isPartial = false): OverviewFrame => ({
 
 const none: JobsFrame = {
   ...head,
-  ...{ windowMs: 300_000, targets: [], target: '', known: 0, shown: 0, offset: 0 },
+  windowMs: 300_000,
+  targets: [],
+  target: '',
+  known: 0,
+  shown: 0,
+  offset: 0,
   rows: {
-    ...{ jobId: [], user: [], account: [], nodes: [], colour: [], rpcs: [], readBps: [], writeBps: [], mdops: [] },
-    ...{ ioBytes: [], topOp: [], throttled: [], rule: [], ruleRate: [], record: [], spark: [] },
+    jobId: [],
+    user: [],
+    account: [],
+    nodes: [],
+    colour: [],
+    rpcs: [],
+    readBps: [],
+    writeBps: [],
+    mdops: [],
+    ioBytes: [],
+    topOp: [],
+    throttled: [],
+    rule: [],
+    ruleRate: [],
+    record: [],
+    spark: [],
   },
   pairs: null,
   totals: { nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
@@ -111,7 +149,10 @@ const none: JobsFrame = {
 const strip = { ...head, fromMs: NOW_MS - 3_600_000, toMs: NOW_MS, t, rpcs: wave(2, 50_000), marks: [] }
 const rules = rulesFrame({
   server: {
-    ...{ node: 'oss01', command: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule', exit: 0, more: 0 },
+    node: 'oss01',
+    command: 'lctl get_param ost.OSS.ost_io.nrs_tbf_rule',
+    exit: 0,
+    more: 0,
     text: 'regular_requests:\nCPT 0:\nhog4471 jobid={4471.*} 63, ref 48\ndefault * 10000, ref 0',
   },
   nodes: Array.from({ length: 12 }, (_, i) => `oss${String(i + 1).padStart(2, '0')}`),
@@ -132,7 +173,10 @@ const base: Scene = {
   'views.connections': connectionsFrame({ clusters: [prod()] }),
 }
 const waiting = status({
-  ...{ atMs: null, sample: 0, oldest: 0, nodes: { total: 15, reporting: 0, missing: [] } },
+  atMs: null,
+  sample: 0,
+  oldest: 0,
+  nodes: { total: 15, reporting: 0, missing: [] },
   clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: null },
 })
 const everyServer = (patch: Parameters<typeof osses>[3]) =>
@@ -140,26 +184,30 @@ const everyServer = (patch: Parameters<typeof osses>[3]) =>
 
 const missing = ['oss11'].map((host) => ({ host, reason: 'no answer in 3 s', sinceMs: NOW_MS - 64_000 }))
 const silent = Array.from({ length: 9 }, (_, i) => ({
-  ...{ host: `oss${String(i + 4).padStart(2, '0')}`, reason: 'no answer in 3 s', sinceMs: NOW_MS - 7_400 },
+  host: `oss${String(i + 4).padStart(2, '0')}`,
+  reason: 'no answer in 3 s',
+  sinceMs: NOW_MS - 7_400,
 }))
 const ends = [
   ...Array.from({ length: 9 }, (_, i) => ({
-    ...{ host: `oss0${i + 1}`, state: 'done' as const, detail: 'read back equal' },
-    ...{ timer: 'sluice-b311', tookMs: 200 + 100 * (i % 4) },
+    host: `oss0${i + 1}`,
+    state: 'done' as const,
+    detail: 'read back equal',
+    timer: 'sluice-b311',
+    tookMs: 200 + 100 * (i % 4),
   })),
   { host: 'oss10', state: 'failed' as const, detail: 'EBUSY 16, tbf not running', tookMs: 400 },
   { host: 'oss11', state: 'unknown' as const, detail: 'channel lost after send', timer: 'sluice-b311', tookMs: 10_000 },
-  { host: 'oss12', state: 'not sent' as const, detail: 'an earlier server is not done' },
+  { host: 'oss12', state: 'not sent' as const, detail: 'an earlier server did not complete' },
 ]
 
 const outside = {
-  ...{
-    jobId: '4718.bwa.u733',
-    of: '4718.bwa.u733',
-    input: 'RPC size 4 KiB',
-    range: 'the fitted range of 16 KiB to 4 MiB',
-  },
-  ...{ side: 'below' as const, times: 4 },
+  jobId: '4718.bwa.u733',
+  of: '4718.bwa.u733',
+  input: 'RPC size 4 KiB',
+  range: 'the fitted range of 16 KiB to 4 MiB',
+  side: 'below' as const,
+  times: 4,
   why: 'How service time splits into operation and bytes is assumed; for other sizes it is less certain.',
 }
 const check = scenarioCheck({ title: 'Checkpoint storm', outside: [outside], suggested: sampleVariants.slice(0, 2) })
@@ -176,7 +224,10 @@ export const scenes = {
         seed: 1,
         sinceMs: NOW_MS,
       },
-      ...{ safeMode: 'review', staged: 0, nextExpiry: null, counts: { jobs: 15, targets: 6, rules: 1 } },
+      safeMode: 'review',
+      staged: 0,
+      nextExpiry: null,
+      counts: { jobs: 15, targets: 6, rules: 1 },
       nodes: { total: 3, reporting: 3, missing: [] },
     }),
     'views.connections': connectionsFrame({ clusters: [demo({ onScreen: true })] }),
@@ -216,8 +267,12 @@ export const scenes = {
       clusters: [
         {
           ...everyServer({
-            ...{ state: 'lost', text: 'the channel was closed: Broken pipe', level: 'bad', code: 'SSH_LOST' },
-            ...{ retryAtMs: NOW_MS + 6_000, retry: { attempt: 4, baseMs: 1000, mostMs: 60_000 } },
+            state: 'lost',
+            text: 'the channel was closed: Broken pipe',
+            level: 'bad',
+            code: 'SSH_LOST',
+            retryAtMs: NOW_MS + 6_000,
+            retry: { attempt: 4, baseMs: 1000, mostMs: 60_000 },
             steps: stepsTo('tcp', 'bad', { detail: 'connection refused' }),
           }),
           state: 'failed' as const,
@@ -232,7 +287,10 @@ export const scenes = {
       clusters: [
         {
           ...everyServer({
-            ...{ state: 'refused', text: 'sudo: a password is required', level: 'bad', code: 'NO_SUDO' },
+            state: 'refused',
+            text: 'sudo: a password is required',
+            level: 'bad',
+            code: 'NO_SUDO',
             steps: stepsTo('sudo', 'bad', {
               command: 'sudo -n lctl get_param ost.OSS.ost_io.nrs_tbf_rule',
               detail: 'sudo: a password is required',
@@ -251,7 +309,9 @@ export const scenes = {
         prod({
           servers: prod().servers.map((s) => ({
             ...s,
-            steps: stepsTo('jobs', 'watch', { detail: 'jobid_var=disable jobid_name=%e.%u: jobs are not told apart' }),
+            steps: stepsTo('jobs', 'watch', {
+              detail: 'jobid_var=disable jobid_name=%e.%u: jobs are not distinguished',
+            }),
           })),
         }),
       ],

@@ -1,6 +1,6 @@
 /**
- * A cluster behind SSH within the test's process: the emulator's nodes, each with an SSH server of its own on loopback, as `sluice
- * emulate --ssh` has them. Keys, host keys, sessions, shells and losses are real; no program is started.
+ * Cluster over SSH within the test's process: the emulator's nodes, each with its own SSH server on loopback, as with `sluice
+ * emulate --ssh`. Keys, host keys, sessions, shells and connection losses are real; no program is started.
  *
  *     const servers = await emulatedServers({ scenario })
  *     … servers.clusterFile, servers.knownHosts …
@@ -21,12 +21,12 @@ import { readScenario } from '#electron/host/scenario-file.ts'
 import { tempFolder } from '../../node/temp-folder.ts'
 
 export interface EmulatedServersOptions {
-  /** Scenario file; demo.yaml without. */
+  /** Scenario file; default demo.yaml. */
   readonly scenario?: string
-  /** Its nodes that get an SSH server; all but PADLL's controller without. */
+  /** Nodes with an SSH server; default all but PADLL's controller. */
   readonly servers?: readonly string[]
   readonly speed?: number
-  /** More keys of the cluster in the cluster file; a sample every 500 ms without. */
+  /** More keys of the cluster in the cluster file; default a sample every 500 ms. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
@@ -34,18 +34,18 @@ export interface EmulatedServers {
   readonly cluster: string
   readonly clusterFile: string
   readonly knownHosts: string
-  /** The private key that is let in. */
+  /** The authorized private key. */
   readonly identity: string
-  /** Requests to authenticate so far, of whatever kind. */
+  /** Authentication requests so far, of any kind. */
   logins(): number
-  /** A command line in the shell of the emulated node, as root, past SSH. */
+  /** Runs a command line in the shell of the emulated node, as root, bypassing SSH. */
   exec(node: string, line: string): ExecResult
-  /** nrs_tbf_rule of ost_io as it is, past SSH. */
+  /** Current nrs_tbf_rule of ost_io, bypassing SSH. */
   rules(node: string): string
   setSpeed(speed: number): void
-  /** The server is off: its connections end, and nothing listens. */
+  /** Turns the server off: its connections end, and its port is closed. */
   kill(node: string): void
-  /** On again, on the same port. */
+  /** Turns it on again, on the same port. */
   restart(node: string): Promise<void>
   stop(): Promise<void>
 }
@@ -61,7 +61,10 @@ export function twoServers(job: string): string {
   const disk = { bandwidth_mb_s: 1000, per_op_us: 20_000, channels: 4 }
   const path = join(tempFolder(), 'two-servers.yaml')
   const scenario = {
-    ...{ title: 'Two servers', cluster: 'demo', policy: 'tbf jobid', clients: { count: 1 } },
+    title: 'Two servers',
+    cluster: 'demo',
+    policy: 'tbf jobid',
+    clients: { count: 1 },
     oss: [1, 2].map((n) => ({ name: `oss0${n}`, osts: [{ name: `demo-OST000${n}`, disk }] })),
     control: { max_rate: 200, period_ms: 1000 },
     jobs: [{ id: job, clients: [1], processes: 4, op: 'write', size_kib: 64, pattern: { kind: 'continuous' } }],
@@ -70,7 +73,7 @@ export function twoServers(job: string): string {
   return path
 }
 
-/** Counts who asks to be let in. */
+/** Counts authentication requests. */
 class CountedEmulation extends Emulation {
   logins = 0
 
@@ -80,7 +83,7 @@ class CountedEmulation extends Emulation {
   }
 }
 
-/** Another key, which no server lets in. @returns its private file. */
+/** Creates a key that no server accepts. @returns its private file. */
 export function otherKey(): string {
   const key = newKey(tempFolder())
   if (!key.ok) throw new Error(key.error.what)
@@ -115,7 +118,13 @@ export async function emulatedServers(o: EmulatedServersOptions = {}): Promise<E
   const files = { clusterFile: join(folder, 'clusters.yaml'), knownHosts: join(folder, 'known_hosts') }
   const { identity } = key.value
   const nodes = [...served.values()].map(({ node, port }) => ({
-    ...{ name: node.name, host: '127.0.0.1', port, user: 'root', identity, roles: [...node.roles], jump: null },
+    name: node.name,
+    host: '127.0.0.1',
+    port,
+    user: 'root',
+    identity,
+    roles: [...node.roles],
+    jump: null,
   }))
   const written = { name: cluster, env: 'DEV', allow_root: true, core_share: 1, interval_ms: 500 }
   writeFileSync(files.clusterFile, stringify({ clusters: [{ ...written, ...o.settings, nodes }] }))
@@ -127,7 +136,9 @@ export async function emulatedServers(o: EmulatedServersOptions = {}): Promise<E
   }
   emulation.start()
   return {
-    ...{ cluster, ...files, identity },
+    cluster,
+    ...files,
+    identity,
     logins: () => emulation.logins,
     exec,
     rules: (name) => exec(name, 'lctl get_param -n ost.OSS.ost_io.nrs_tbf_rule').stdout,

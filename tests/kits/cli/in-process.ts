@@ -1,12 +1,12 @@
 /**
- * The `sluice` command inside the test's process: starting a process costs most of a second, and few tests are about one.
+ * Runs the `sluice` command inside the test's process: starting a process takes most of a second, and few tests need one.
  *
- *     const ended = await sluiceHere(['audit', 'verify'], { SLUICE_DATA: folder })
- *     const run = startHere(['control', 'demo'])
+ *     const ended = await runSluice(['audit', 'verify'], { SLUICE_DATA: folder })
+ *     const run = startSluice(['control', 'demo'])
  *     … run.said() … run.signal('SIGTERM') … await run.ended
  *
- * Every run has standard streams, an environment, an exit code and signal handlers of its own, so that several may run beside each
- * other and none leaves anything of itself to the next one. What they share is what threads share: the process id, the working folder.
+ * Every run has its own standard streams, environment, exit code and signal handlers, so that several can run in parallel and none
+ * affects the next one. They share what threads share: the process id and the working folder.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
@@ -21,24 +21,24 @@ export interface Ended {
 
 export interface RunningHere {
   readonly ended: Promise<Ended>
-  /** All of standard output until now. */
+  /** Standard output so far. */
   said(): string
-  /** More of standard input, where the run was started with `input: 'open'`. */
+  /** Writes to standard input, if the run was started with `input: 'open'`. */
   type(text: string): void
-  /** No more of it. */
+  /** Closes standard input. */
   close(): void
-  /** As `kill -SIGNAL` would, where the command listens to it. */
+  /** Sends a signal like `kill -SIGNAL`, if the command handles it. */
   signal(name: NodeJS.Signals): void
 }
 
 export interface HereOptions {
-  /** Added to the environment; undefined takes a variable away. */
+  /** Added to the environment; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Standard input; 'open': what `type` gives it. Empty without. */
+  /** Standard input; 'open': written by `type`. Empty by default. */
   readonly input?: { readonly text: string } | 'open'
-  /** Whether standard output is a terminal. */
+  /** Set if standard output is a terminal. */
   readonly isTerminal?: boolean
-  /** Told of every write to standard output. */
+  /** Called with every write to standard output. */
   readonly onSaid?: (text: string) => void
 }
 
@@ -50,7 +50,7 @@ class Exit extends Error {
   }
 }
 
-/** Takes everything at once, and keeps it. */
+/** Stream that accepts and stores everything at once. */
 class Kept extends Writable {
   readonly isTTY: boolean
   readonly #chunks: Buffer[] = []
@@ -63,7 +63,7 @@ class Kept extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    // Who writes may use its buffer again.
+    // The writer may reuse its buffer.
     this.#chunks.push(Buffer.from(chunk))
     done()
     this.#onSaid?.(chunk.toString())
@@ -74,7 +74,7 @@ class Kept extends Writable {
   }
 }
 
-/** What a run has instead of the process's own. */
+/** Replacement of the process's state for one run. */
 class Run {
   readonly stdout: Kept
   readonly stderr = new Kept()
@@ -82,7 +82,7 @@ class Run {
   readonly env: NodeJS.ProcessEnv
   readonly events = new EventEmitter()
   exitCode: number | string | null | undefined
-  /** process.exit: nothing of the command goes on. */
+  /** Rejects on process.exit: the command does not continue. */
   readonly exited: Promise<never>
   #exit: (e: Exit) => void = () => undefined
 
@@ -113,7 +113,7 @@ const runs = new AsyncLocalStorage<Run>()
 const environment = real.env
 const ofRun = (): NodeJS.ProcessEnv => runs.getStore()?.env ?? environment
 
-// Programs that a command starts are given the environment of the process by Node itself.
+// Node passes the environment of the real process to child processes.
 real.env = new Proxy(environment, {
   get: (_, name) => Reflect.get(ofRun(), name) as unknown,
   set: (_, name, value: unknown) => Reflect.set(ofRun(), name, value),
@@ -123,18 +123,18 @@ real.env = new Proxy(environment, {
   getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(ofRun(), name),
 })
 
-/** Of `process` these are a run's own. */
+/** Properties of `process` that each run has its own copy of. */
 const OWN = ['stdout', 'stderr', 'stdin', 'env', 'exitCode', 'exit'] as const
 type Own = (typeof OWN)[number]
 const isOwn = (name: string | symbol): name is Own => OWN.includes(name as Own)
 
-/** Events that end a process, and methods that ask for them. */
+/** Events that end a process, and methods to listen for them. */
 const ENDS: ReadonlySet<unknown> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'])
 const LISTENING = ['on', 'once', 'off', 'addListener', 'removeListener'] as const
 type Listening = (typeof LISTENING)[number]
 const isListening = (name: string | symbol): name is Listening => LISTENING.includes(name as Listening)
 
-/** Outside of every run it is the process as it is. */
+/** Outside of any run this is the real process. */
 globalThis.process = new Proxy(real, {
   get(target, name) {
     const run = runs.getStore()
@@ -155,7 +155,7 @@ globalThis.process = new Proxy(real, {
   },
 })
 
-// Commander has the process from its module, not from the global.
+// Commander takes the process from its module, not from the global.
 for (const name of ['stdout', 'stderr'] as const) {
   const stream = real[name]
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
@@ -180,8 +180,8 @@ async function toItsEnd(run: Run, words: readonly string[]): Promise<Ended> {
   return { code, stdout: run.stdout.text, stderr: run.stderr.text }
 }
 
-/** Begins a command. */
-export function startHere(words: readonly string[], options: HereOptions = {}): RunningHere {
+/** Starts a command. */
+export function startSluice(words: readonly string[], options: HereOptions = {}): RunningHere {
   const run = new Run(options)
   if (options.input !== 'open') run.stdin.end(options.input?.text ?? '')
   const within = <T>(act: () => T): T => runs.run(run, act)
@@ -203,8 +203,8 @@ export function startHere(words: readonly string[], options: HereOptions = {}): 
 }
 
 /** Runs a command to its end. `env` is added to the environment while it runs. */
-export const sluiceHere = (
+export const runSluice = (
   words: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
   input = '',
-): Promise<Ended> => startHere(words, { env, input: { text: input } }).ended
+): Promise<Ended> => startSluice(words, { env, input: { text: input } }).ended

@@ -1,4 +1,7 @@
-/** Loaded before a program: writes down the URL of every module, one a line, to the file SLUICE_RECORDED_MODULES when the thread ends. */
+/**
+ * Preloaded before a program: writes the URL of every loaded module, one per line, to the file SLUICE_RECORDED_MODULES when the
+ * thread ends.
+ */
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** Two servers of a release for tests of `sluice policy`, and the plan as it prints it. */
+/** Two servers of a release for tests of `sluice policy`, and the plan in its printed form. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempFolder } from '../../node/temp-folder.ts'

@@ -1,4 +1,4 @@
-/** JSON that a command printed, and what stands in the audit of its data folder. */
+/** JSON printed by a command, and the contents of the audit in its data folder. */
 import { expect } from 'vitest'
 import { EnforcementStore, storeFile } from '#electron/enforce/store.ts'
 import type { Ended } from './in-process.ts'
@@ -6,17 +6,17 @@ import type { Ended } from './in-process.ts'
 /** The last line. */
 export const json = (e: Ended): Record<string, unknown> => JSON.parse(e.stdout.trim().split('\n').at(-1) ?? '') as never
 
-/** What `--json` says of a refusal. */
+/** Refusal printed by `--json`. */
 export const errorOf = (e: Ended): Record<string, unknown> => json(e)['error'] as never
 
-/** Every line that ended. */
+/** Every complete line. */
 export const jsonLines = (text: string): Record<string, unknown>[] =>
   text
     .split('\n')
     .slice(0, -1)
     .map((l) => JSON.parse(l) as Record<string, unknown>)
 
-/** Texts of the records, first to last, of a chain that holds. */
+/** Texts of the records in order; the chain must be valid. */
 export function auditTexts(data: string): string[] {
   const store = EnforcementStore.openForReading(storeFile(data))
   if (!store.ok) throw new Error(store.error.why)

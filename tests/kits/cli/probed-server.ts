@@ -1,4 +1,4 @@
-/** Answers of an OSS that is the MGS as well, of Lustre 2.15.8: what `sluice probe` reads. */
+/** Answers of an OSS that is also the MGS, of Lustre 2.15.8, for `sluice probe`. */
 export const devices =
   '  2 UP ost OSS OSS_uuid 2\n  3 UP obdfilter testfs-OST0000 testfs-OST0000_UUID 6\n  4 UP mgs MGS MGS 4\n'
 const policies =

@@ -1,4 +1,4 @@
-/** The `sluice` command as a shell runs it: a process of its own, for what only a process shows. */
+/** Runs the `sluice` command as a separate process, for tests that need one. */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export const LAUNCHER = join(import.meta.dirname, '../../../electron/cli/sluice.
 const children = new Set<ChildProcessWithoutNullStreams>()
 process.on('exit', killAll)
 
-/** Ends those that were started and have not ended. */
+/** Kills the started processes that have not ended. */
 export function killAll(): void {
   for (const child of children) child.kill('SIGKILL')
 }
@@ -19,11 +19,11 @@ export function killAll(): void {
 export interface RunningProcess {
   readonly child: ChildProcessWithoutNullStreams
   readonly ended: Promise<Ended>
-  /** All of standard output until now. */
+  /** Standard output so far. */
   said(): string
 }
 
-/** Its standard input stays open. @param kept  'drop': what it prints is not kept. */
+/** Starts a process whose standard input stays open. @param kept  'drop': its output is not stored. */
 export function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},

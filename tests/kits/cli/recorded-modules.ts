@@ -1,5 +1,5 @@
 /**
- * The `sluice` command as a process that writes down which modules it loads, in its threads as well.
+ * The `sluice` command as a process that records the modules it loads, including those of its threads.
  *
  *     const { ended, modules } = await sluiceModules(['rules', 'list', 'demo'])
  *     expect(modules).not.toContain('electron/host/host.ts')
@@ -16,7 +16,7 @@ const RECORDER = pathToFileURL(join(import.meta.dirname, 'module-recorder.ts')).
 
 export interface RecordedRun {
   readonly ended: Ended
-  /** Files that were loaded, as paths from the checkout. */
+  /** Loaded files, as paths relative to the checkout. */
   readonly modules: readonly string[]
 }
 

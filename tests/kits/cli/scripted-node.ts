@@ -1,6 +1,6 @@
 /**
- * A Lustre server that answers as a test says, behind an SSH server in the test's process: root of it, an lctl with texts for its
- * parameters, and no shell to keep open.
+ * Lustre server with scripted answers, behind an SSH server in the test's process: root login, an lctl with texts for its
+ * parameters, and no interactive shell.
  */
 import type { ServerChannel } from 'ssh2'
 import type { ExecResult } from '#electron/base/connection.ts'
@@ -10,7 +10,7 @@ import { scriptedServer } from '#tests/kits/electron/ssh/scripted-server.ts'
 import { tempFolder } from '../../node/temp-folder.ts'
 
 export interface ScriptedNodeOptions {
-  /** What `lctl get_param NAME` prints for each name as it is asked for; one that is not here does not exist. */
+  /** Output of `lctl get_param NAME` for each name as requested; other names do not exist. */
   readonly params: Readonly<Record<string, string>>
   /** Output of `lctl dl`. */
   readonly devices: string
@@ -18,12 +18,12 @@ export interface ScriptedNodeOptions {
 
 export interface ScriptedNode {
   readonly port: number
-  /** The private key that is let in. */
+  /** The authorized private key. */
   readonly key: string
   readonly fingerprint: string
   /** A line of known_hosts. */
   readonly known: string
-  /** Keys that were offered so far. */
+  /** Number of keys offered so far. */
   logins(): number
   stop(): void
 }
@@ -32,7 +32,9 @@ const said = (stdout: string, stderr = '', code = 0): ExecResult => ({ stdout, s
 
 function getParam(words: readonly string[], { params }: ScriptedNodeOptions): ExecResult {
   const isNamed = words[0] !== '-n'
-  let [stdout, stderr, code] = ['', '', 0]
+  let stdout = ''
+  let stderr = ''
+  let code = 0
   for (const name of words.filter((w) => !w.startsWith('-')).map((w) => w.replaceAll("'", ''))) {
     const text = Object.hasOwn(params, name) ? params[name] : undefined
     if (text !== undefined) stdout += isNamed ? text : text.replace(/^[a-z_]*=/gm, '')
@@ -73,7 +75,8 @@ export function keyPair(): LoginKey {
 }
 
 export async function scriptedNode(o: ScriptedNodeOptions): Promise<ScriptedNode> {
-  const [host, login] = [keyPair(), keyPair()]
+  const host = keyPair()
+  const login = keyPair()
   const mine = fingerprintOf(login.publicKey.getPublicSSH())
   const server = await scriptedServer({
     hostKey: host.identity,
@@ -88,7 +91,10 @@ export async function scriptedNode(o: ScriptedNodeOptions): Promise<ScriptedNode
   })
   const blob = host.publicKey.getPublicSSH()
   return {
-    ...{ port: server.port, key: login.identity, fingerprint: fingerprintOf(blob), stop: () => server.stop() },
+    port: server.port,
+    key: login.identity,
+    fingerprint: fingerprintOf(blob),
+    stop: () => server.stop(),
     known: `[127.0.0.1]:${server.port} ssh-ed25519 ${blob.toString('base64')}\n`,
     logins: () => server.requests.filter((r) => r.startsWith('auth publickey')).length,
   }

@@ -1,10 +1,10 @@
-/** Answers of a node that a test plays: what it printed, and none. */
+/** Answers of a node played by a test: its output, and failures. */
 import { fail, ok, type Result } from '#core/base/result.ts'
 import type { ExecResult } from '#electron/base/connection.ts'
 
 export const printed = (stdout: string, stderr = '', code = 0): Result<ExecResult> => ok({ stdout, stderr, code })
 
-/** No answer: the connection failed. @param what  the failure in the words of the connection. */
+/** No answer: the connection failed. @param what  text of the failure. */
 export const lost = (what = 'connection lost'): Result<never> => fail({ code: 'SSH_LOST', what })
 
 /** The same answer with another text on stdout. */

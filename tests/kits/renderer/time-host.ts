@@ -1,4 +1,4 @@
-/** A host for tests of the time cursor: it plays back what is older than its memory, as the real one does, when told to answer. */
+/** Host for tests of the time cursor: plays back data older than its memory, like the real one, when told to answer. */
 import { ORPCError } from '@orpc/client'
 import type { StatusFrame } from '#core/api/frames.ts'
 import type { Client } from '#renderer/stores/client.ts'
@@ -8,16 +8,26 @@ import { useSourceStore } from '#renderer/stores/source.ts'
 export const status = (patch: Partial<Record<keyof StatusFrame, unknown>> = {}): StatusFrame =>
   ({
     source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', sinceMs: 0 },
-    ...{ sample: 100, oldest: 50, atMs: 100_000, turn: 0, mode: 'observe', safeMode: 'review', notices: [], staged: 0 },
+    sample: 100,
+    oldest: 50,
+    atMs: 100_000,
+    turn: 0,
+    mode: 'observe',
+    safeMode: 'review',
+    notices: [],
+    staged: 0,
     clock: { speed: 1, achieved: 1, intervalMs: 1000, sampleAgeMs: 0 },
     ...patch,
   }) as unknown as StatusFrame
 
-/** What the local store plays back around the beginning of the memory: ten seconds a sample. */
+/** Frame that the local store plays back near the start of the memory: ten seconds a sample. */
 export const playback = (patch: Partial<Record<keyof StatusFrame, unknown>> = {}): StatusFrame =>
   status({
     source: { kind: 'RECORDED', cluster: 'altair', env: 'PROD', sinceMs: 0 },
-    ...{ sample: 9, oldest: 1, atMs: 49_000, turn: 1 },
+    sample: 9,
+    oldest: 1,
+    atMs: 49_000,
+    turn: 1,
     clock: { speed: 1, achieved: 1, intervalMs: 5000, sampleAgeMs: null },
     playback: { file: null, tier: '10s', fromMs: 9_000, toMs: 49_000 },
     ...patch,
@@ -28,9 +38,9 @@ export const refuse = (code: string, what: string): ORPCError<string, unknown> =
 
 export interface TimeHost {
   readonly calls: { verb: string; input: unknown }[]
-  /** Ends the oldest `goTo` that waits; with an error it is refused. */
+  /** Answers the oldest pending `goTo`; an error refuses it. */
   answer(with_: { sample: number; atMs: number; recorded: boolean; turn?: number } | Error): Promise<void>
-  /** What the next `event` answers. */
+  /** Answer of the next `event`. */
   event: number | null
   refuses: Error | null
 }
@@ -38,7 +48,9 @@ export interface TimeHost {
 export function openTimeHost(): TimeHost {
   const waiting: { resolve: (v: unknown) => void; reject: (e: Error) => void }[] = []
   const host: TimeHost = {
-    ...{ calls: [], event: null, refuses: null },
+    calls: [],
+    event: null,
+    refuses: null,
     async answer(with_) {
       const next = waiting.shift()
       if (with_ instanceof Error) next?.reject(with_)

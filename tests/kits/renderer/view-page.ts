@@ -1,4 +1,4 @@
-/** What the tests of a view need around it: a page with sizes, a source that is named, a stream that can be sent anew. */
+/** Environment for tests of a view: a page with sizes, a named source, and a stream that can be sent again. */
 import { flushPromises } from '@vue/test-utils'
 import { createPinia, setActivePinia } from 'pinia'
 import { afterEach, beforeEach, expect, vi } from 'vitest'
@@ -7,9 +7,9 @@ import { useConnectionStore } from '#renderer/stores/connection.ts'
 import { useSourceStore } from '#renderer/stores/source.ts'
 
 /**
- * A fresh page and store for each test. Lists are virtual: without a height they would show nothing.
+ * Creates a new page and store for each test. Lists are virtual: without a height they would show nothing.
  *
- * @param unmount  takes the view away after a test.
+ * @param unmount  unmounts the view after a test.
  */
 export function freshPage(width: number, unmount: () => void): void {
   beforeEach(() => {
@@ -27,15 +27,20 @@ export function freshPage(width: number, unmount: () => void): void {
   })
 }
 
-/** Names the source on screen. */
+/** Sets the name of the active source. */
 export function showSource(nowMs: number, kind: string): void {
   useSourceStore().apply({
-    ...{ source: { cluster: 'demo', env: 'DEMO', kind }, atMs: nowMs, sample: 40, oldest: 1, staged: 0 },
-    ...{ mode: 'enforce', clock: { intervalMs: 1000 } },
+    source: { cluster: 'demo', env: 'DEMO', kind },
+    atMs: nowMs,
+    sample: 40,
+    oldest: 1,
+    staged: 0,
+    mode: 'enforce',
+    clock: { intervalMs: 1000 },
   } as unknown as StatusFrame)
 }
 
-/** The same stream with another frame. */
+/** Sends another frame on the same stream. */
 export async function resendFrame<F>(host: { frame: F; readonly acks: number }, frame: F): Promise<void> {
   host.frame = frame
   const line = useConnectionStore()

@@ -1,4 +1,6 @@
-/** A page that asks its own scheme for files of the machine: by dots, codes, drives, streams of a file, links, another host. */
+/**
+ * A page that requests files of the machine through its own scheme: by dots, encodings, drives, data streams, links, another host.
+ */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it, vi } from 'vitest'
@@ -21,23 +23,37 @@ beforeAll(() => {
     writeFileSync(join(folder, file), 'x')
   }
   if (process.platform === 'win32') return
-  // Named as an attacker would like them to be read.
+  // Named for the interpretation that an attacker wants.
   symlinkSync(join(folder, 'secret.json'), join(root, 'link.json'))
   for (const file of ['index.html:a.js', 'C:a.js', '%2e%2e']) writeFileSync(join(root, file), 'x')
 })
 const status = async (url: string, method = 'GET'): Promise<number> => (await answer(root, { url, method })).status
 
 it.each([
-  ...['/../secret.json', '/%2e%2e/secret.json', '/.%2e%2fsecret.json', '/..%2fsecret.json', '/%252e%252e/secret.json'],
-  ...[
-    '/..%5csecret.json',
-    '/assets/..%2f..%2fsecret.json',
-    '/..%2fweb-else/secret.json',
-    '/link.json',
-    '//secret.json',
-  ],
-  ...['/C:/Windows/win.json', '/C:a.js', '/index.html:a.js', '/index.html::$DATA', '/index.html%00.js', '/%c0%ae/a.js'],
-  ...['/readme.md', '/INDEX.HTML', '/index.html.', '/index.html%20', '/index.html/', '/assets', '/assets/', '/%'],
+  '/../secret.json',
+  '/%2e%2e/secret.json',
+  '/.%2e%2fsecret.json',
+  '/..%2fsecret.json',
+  '/%252e%252e/secret.json',
+  '/..%5csecret.json',
+  '/assets/..%2f..%2fsecret.json',
+  '/..%2fweb-else/secret.json',
+  '/link.json',
+  '//secret.json',
+  '/C:/Windows/win.json',
+  '/C:a.js',
+  '/index.html:a.js',
+  '/index.html::$DATA',
+  '/index.html%00.js',
+  '/%c0%ae/a.js',
+  '/readme.md',
+  '/INDEX.HTML',
+  '/index.html.',
+  '/index.html%20',
+  '/index.html/',
+  '/assets',
+  '/assets/',
+  '/%',
 ])('app://sluice%s is not served', async (path) => {
   expect([403, 404]).toContain(await status(`app://sluice${path}`))
 })

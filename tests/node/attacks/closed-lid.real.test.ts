@@ -1,4 +1,4 @@
-/** A laptop that is closed, or left behind with its screen locked, while writing is unlocked: whoever opens it finds it locked. */
+/** A laptop that is closed, or left with a locked screen, while writing is unlocked: it is locked when it is opened again. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ShellEvent } from '#core/api/shell.ts'
 import { noSshd } from '../../kits/electron/ssh/sshd.ts'
@@ -38,7 +38,7 @@ describe.skipIf(noSshd !== '')('an unlocked cluster', () => {
     await expect(client.source.setMode({ mode: 'enforce' })).rejects.toMatchObject({ data: { code: 'LOCKED' } })
     await expect.poll(() => lab.rules('oss01'), waits).not.toMatch(/^st_/m)
 
-    // Where no unlock is asked for a locked screen changes nothing, and sleep ends enforce all the same.
+    // Without an unlock requirement a locked screen changes nothing, but sleep still ends enforce.
     await client.clusters.setSafeMode({ name, safeMode: 'review' })
     await client.source.setMode({ mode: 'enforce' })
     tell({ kind: 'power', what: 'lock-screen' })

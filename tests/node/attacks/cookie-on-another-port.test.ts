@@ -1,4 +1,4 @@
-/** Another local server that the same browser visits: cookies know no ports, so it is sent the console's. */
+/** Another local server in the same browser: cookies are shared between ports, so it receives the console's. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -22,7 +22,7 @@ const METRIC = 'sluice_secret 1'
 let served: Served
 let notebook: Server
 let session: BrowserSession
-/** What the notebook has of the browser. */
+/** The notebook's copy of the browser's cookie. */
 let stolen: string
 
 beforeEach(async () => {
@@ -68,7 +68,7 @@ it('a notebook with the cookie and a forged Origin does not get the socket', asy
     new WebSocket(`${url}?key=${cookieValue}`, forged),
   ]
   for (const attempt of attempts) expect(await handshakeOf(attempt)).toBe('401')
-  // The page itself does, with the same cookie.
+  // The page itself is admitted, with the same cookie.
   const page = pageSocket(session)
   expect(await handshakeOf(page)).toBe('open')
   page.terminate()
@@ -95,7 +95,7 @@ it('the key alone, without the cookie, does not get the socket either', async ()
 
 it('a cookie of the same name for a longer path, set on another port, does not lock the page out', async () => {
   const name = session.cookie.split('=')[0] ?? ''
-  // Browsers send the one with the longer path first.
+  // Browsers send the cookie with the longer path first.
   const cookie = `${name}=from-the-notebook; ${session.cookie}`
   const page = pageSocket({ ...session, cookie })
   expect(await handshakeOf(page)).toBe('open')

@@ -1,4 +1,4 @@
-/** A data folder whose files are empty, cut or overwritten, as a disk that was full leaves them: the console starts and samples. */
+/** A data folder with empty, truncated or overwritten files, as a full disk leaves them: the console starts and samples. */
 import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRouterClient } from '@orpc/server'
@@ -35,7 +35,7 @@ control: { max_rate: 300, period_ms: 500 }
 jobs: [{ id: 1.hog.u1, clients: [1], op: write, size_kib: 64, pattern: { kind: continuous } }]
 `
 const scenarioFile = join(tempFolder(), 'one.yaml')
-/** A data folder as a console leaves it. */
+/** A data folder of a closed console. */
 const left = tempFolder()
 beforeAll(async () => {
   writeFileSync(scenarioFile, SCENARIO)
@@ -73,7 +73,7 @@ describe('exploit: a console starts and samples', () => {
       writeFileSync(join(dataDir, file), CONTENTS[how])
       const { samples } = await start(dataDir)
       expect(samples).toBeGreaterThan(0)
-      // What cannot be read is set aside or left, never deleted.
+      // Unreadable files are set aside or left, never deleted.
       expect(before.filter((f) => !existsSync(join(dataDir, f)) && !f.endsWith('-lock'))).toEqual([])
     },
   )

@@ -1,4 +1,7 @@
-/** A page that was taken over and asks again and again: a person is not buried in dialogs, nor the host in ports, streams and records. */
+/**
+ * A compromised page that repeats requests without end: the user is not flooded with dialogs, nor the host with ports, streams and
+ * records.
+ */
 import { MessageChannel } from 'node:worker_threads'
 import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/message-port'
@@ -28,7 +31,10 @@ describe('through the host', () => {
   beforeEach(async () => {
     around = fakeShell()
     const opened = await openHost({
-      ...{ shell: 'desktop', historyFile: ':memory:', paced: false, around: around.shell },
+      shell: 'desktop',
+      historyFile: ':memory:',
+      paced: false,
+      around: around.shell,
     })
     if (!opened.ok) throw new Error(opened.error.what)
     host = opened.value

@@ -1,6 +1,6 @@
 /**
- * Recordings and bundles that a stranger made, on the ways that they come to a console: dropped on the page, named on the command line,
- * put into the folder of recordings. Nothing of them runs, nothing waits for them, and each is a sentence that names it.
+ * Hostile recordings and bundles, on every path into a console: dropped on the page, named on the command line, put into the
+ * folder of recordings. Nothing in them is executed, nothing blocks on them, and each yields one message that names it.
  */
 import {
   copyFileSync,
@@ -24,7 +24,7 @@ import { openChecked } from '#electron/history/open-recording.ts'
 import { APPLICATION_ID, migrateTo, SCHEMA_VERSION } from '#electron/history/schema.ts'
 import { openHost, type Host } from '#electron/host/host.ts'
 import { openBundle } from '#electron/incidents/bundle/open-bundle.ts'
-import { sluiceHere } from '#tests/kits/cli/in-process.ts'
+import { runSluice } from '#tests/kits/cli/in-process.ts'
 import { HOSTILE_SCHEMAS, makeHostile } from '#tests/kits/electron/history/hostile-schema.ts'
 import { forgeIn, type Forge } from '#tests/kits/electron/incidents/forged-bundle.ts'
 import { facts, job, NOW, openAt } from '#tests/kits/electron/history/samples.ts'
@@ -53,12 +53,13 @@ function fileOf(version: number, name = `${++count}.qosrec`): string {
   return file
 }
 
-/** The most that a verdict of a small file takes, ms: a promise. */
+/** Time limit for the verdict on a small file, ms. */
 const MOST_MS = 2_000
 
-/** Nothing else waits meanwhile: a timer of this process is late by no more than a busy machine makes it. */
+/** Checks that this process stays responsive: its timers are only as late as on a busy machine. */
 async function meanwhileFree<T>(work: Promise<T>): Promise<T> {
-  let [late, last] = [0, performance.now()]
+  let late = 0
+  let last = performance.now()
   const beat = setInterval(() => {
     late = Math.max(late, performance.now() - last - 20)
     last = performance.now()
@@ -144,7 +145,7 @@ it('attack: a file that is another one when it is opened than when it was checke
   if (!checked.ok) throw new Error(checked.error.why)
   const { atime, mtime } = statSync(file)
   const other = fileOf(SCHEMA_VERSION)
-  // Its name, its size and its times are those of the first.
+  // It has the name, size and times of the first.
   const db = new Database(other)
   db.exec("UPDATE event SET text = 'evil'")
   db.close()
@@ -193,9 +194,9 @@ describe('attack: on the command line', () => {
   ])('sluice %s %s ends with a sentence', async (...words) => {
     const file = fileOf(SCHEMA_VERSION)
     makeHostile(file, 'a table sqlite_g whose generated column takes for ever')
-    const ended = await meanwhileFree(sluiceHere([...words, file]))
+    const ended = await meanwhileFree(runSluice([...words, file]))
     expect(ended.code).toBe(1)
-    expect(ended.stderr).toContain('there is more in it than Sluice keeps')
+    expect(ended.stderr).toContain('it has objects that Sluice does not create')
     expect(ended.stderr).not.toContain('--history FILE')
   })
 
@@ -203,10 +204,10 @@ describe('attack: on the command line', () => {
     const history = fileOf(3)
     makeHostile(history, 'a trigger sqlite_evil')
     const ended = await meanwhileFree(
-      sluiceHere(['snapshot', 'verify', made.forge({ [HISTORY]: readFileSync(history) })]),
+      runSluice(['snapshot', 'verify', made.forge({ [HISTORY]: readFileSync(history) })]),
     )
     expect(ended.code).toBe(1)
-    expect(ended.stdout).toContain(`${HISTORY}: there is more in it than Sluice keeps`)
+    expect(ended.stdout).toContain(`${HISTORY}: it has objects that Sluice does not create`)
   })
 })
 

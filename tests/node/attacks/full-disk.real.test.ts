@@ -18,7 +18,7 @@ const waits = { timeout: 60_000, interval: 100 }
 const mount = (folder: string, ...options: string[]): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', folder]).status === 0
 
-/** Why no small disk can be made here; empty where one can. On a machine of the project's own it must be possible. */
+/** Reason why no small disk can be created here; empty if possible. On a machine of the project it must be possible. */
 const noDisk = ((): string => {
   const folder = join(tempFolder(), 'try')
   mkdirSync(folder)
@@ -40,7 +40,7 @@ afterEach(() => {
   if (noDisk === '') execFileSync('umount', ['-l', disk])
 })
 
-/** Takes the last free page. */
+/** Allocates the last free page. */
 function fill(): void {
   const free = statfsSync(disk)
   for (let bytes = free.bavail * free.bsize; bytes > 0; bytes = Math.floor(bytes / 2)) {
@@ -84,7 +84,7 @@ describe.skipIf(noDisk !== '')('a console that starts', () => {
       await host.source.runTo(3e9, (atNs) => host.monitor.tick(atNs))
       expect(host.monitor.sample).toBeGreaterThan(1)
       expect(host.monitor.jobs.size).toBeGreaterThan(0)
-      // One that had its file may still read and write what it has: then what is missing is said when it is.
+      // An existing history may still be read and written as far as possible: a failure is reported when it occurs.
       const codes = await noticesOf(client)
       if (!how.endsWith('files') || how.includes('read-only')) {
         expect(codes).toContain('HISTORY_OFF')
@@ -123,7 +123,7 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
     expect(await commit()).toEqual(['oss01 done'])
     expect(await stands()).toBe(true)
   }
-  /** What the audit says of the removal; and that it is whole. */
+  /** Audit records of the removal, and the integrity of the audit. */
   const recorded = (): { texts: string[]; bad: unknown } => {
     const opened = EnforcementStore.openForReading(storeFile(disk))
     if (!opened.ok) throw new Error(opened.error.why)
@@ -180,13 +180,11 @@ describe.skipIf(noDisk !== '' || noSshd !== '')('a rule on a server over SSH', (
       cwd: tempFolder(),
       env: { ...process.env, SLUICE_DATA: disk, SSH_AUTH_SOCK: '' },
     })
-    expect(ran.stderr).toMatch(/Keep what follows:\n(?:.*\n)*.* oss01 intent .*stop cap/)
-    // That other processes may not have been told is not hidden.
+    expect(ran.stderr).toMatch(/Save these records:\n(?:.*\n)*.* oss01 intent .*stop cap/)
+    // It reports that other processes may not have been notified.
     expect([ran.status, ran.stdout]).toEqual([
       6,
-      expect.stringMatching(
-        /oss01: unknown, .*not on record yet.*could not be put on record for other processes/,
-      ) as string,
+      expect.stringMatching(/oss01: unknown, .*not recorded yet.*could not be recorded for other processes/) as string,
     ])
     expect(await stands()).toBe(false)
   })

@@ -1,4 +1,6 @@
-/** The host's process as Electron's utility process has it, under plain Node: `host-child.ts DATA`. Says `ready`, ends with its input. */
+/**
+ * The host process like Electron's utility process, under plain Node: `host-child.ts DATA`. Prints `ready`, ends with its input.
+ */
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 

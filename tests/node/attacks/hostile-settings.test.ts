@@ -1,4 +1,4 @@
-/** A text of settings, or a keymap, that somebody sends to be taken over: it is read as data, as a whole or not at all. */
+/** Settings or keymaps from another user, to be imported: read as data, completely or not at all. */
 import { describe, expect, it } from 'vitest'
 import { importKeymap } from '../../../renderer/commands/keymap-text.ts'
 import { readSettings } from '../../../renderer/stores/settings-text.ts'

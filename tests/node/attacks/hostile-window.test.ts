@@ -1,4 +1,4 @@
-/** A window that is not ours any more: whatever it sends to the host is refused as a value, and the host goes on. */
+/** A compromised window: whatever it sends to the host is refused as a value, and the host keeps running. */
 import { EventEmitter } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +25,10 @@ const unknown: string[] = []
 
 beforeAll(async () => {
   const opened = await openHost({
-    ...{ shell: 'desktop', historyFile: ':memory:', dataDir, paced: false },
+    shell: 'desktop',
+    historyFile: ':memory:',
+    dataDir,
+    paced: false,
     ssh: { home: dataDir, configFile: null, agentSocket: '', knownHosts: [] },
   })
   if (!opened.ok) throw new Error(opened.error.what)
@@ -55,9 +58,27 @@ afterAll(async () => {
 })
 
 const STRINGS = [
-  ...['', '..', '../../../etc/passwd', '/etc/passwd', 'C:\\Windows', 'a\0b', '$(id)', '`id`', "'; rm -rf / #"],
-  ...['<img src=x onerror=alert(1)>', '\u202egnp', '__proto__', 'constructor', '{"__proto__":{"a":1}}', '=1+1'],
-  ...['&a [*a,*a]', 'x'.repeat(70_000), '\ud800', '%2e%2e%2f', 'file:///etc/passwd', 'javascript:alert(1)'],
+  '',
+  '..',
+  '../../../etc/passwd',
+  '/etc/passwd',
+  'C:\\Windows',
+  'a\0b',
+  '$(id)',
+  '`id`',
+  "'; rm -rf / #",
+  '<img src=x onerror=alert(1)>',
+  '\u202egnp',
+  '__proto__',
+  'constructor',
+  '{"__proto__":{"a":1}}',
+  '=1+1',
+  '&a [*a,*a]',
+  'x'.repeat(70_000),
+  '\ud800',
+  '%2e%2e%2f',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
 ] as const
 const hostileString = fc.constantFrom(...STRINGS)
 const hostileNumber = fc.constantFrom(NaN, Infinity, -Infinity, -1, -0, 0.1, 2 ** 53, 1e308, -(2 ** 31), 1)
@@ -76,7 +97,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.dictionary(hostileString, leaf, { maxKeys: 4 }) },
 )
 
-/** Names of what a verb takes: with them hostile values get as far as they can. */
+/** Names of a verb's input fields: with them hostile values get as far as possible. */
 function keysOf(verb: string): string[] {
   const procedure = verb
     .split('/')
@@ -101,7 +122,7 @@ const callOf = (verb: string): Call =>
     .slice(1)
     .reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], client) as Call
 
-/** What came of one call: its code where it was refused; streams are left after their first event. */
+/** Outcome of one call: its code if it was refused; streams are canceled after their first event. */
 async function outcome(verb: string, input: unknown): Promise<string> {
   const ended = new AbortController()
   const late = setTimeout(() => ended.abort(), 100)
@@ -158,7 +179,7 @@ describe('a message that is none of ours', () => {
     const said = await answered(JSON.stringify({ i: '900', p: { u: '/host/exec', b: { json: { command: 'id' } } } }))
     expect(said).toContain('"s":404')
     for (let i = 0; i < 50; i++) await answered(JSON.stringify({ i: `${901 + i}`, p: { u: `/__proto__/${i}` } }))
-    // The first ones say it all: a flood is no way to fill the record.
+    // Only the first ones are reported: a flood must not fill the log.
     expect(unknown).toHaveLength(5)
     expect(unknown[0]).toBe('window-1 /host/exec')
     const kept = Buffer.concat(readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name))))

@@ -1,8 +1,8 @@
-/** What another user of the machine finds: a screen that was locked where the system tells of no lock, and a folder that was open. */
+/** Another user of the machine: a screen that was locked on a system without lock events, and a data folder that was open. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { ShellTold } from '#electron/host/shell/shell.ts'
+import type { ShellMessage } from '#electron/host/shell/shell.ts'
 import { followMachine } from '#electron/main/power.ts'
 import { defaultHistoryFile } from '#electron/server/data-dir.ts'
 import type { FakeElectron } from '../fake-electron.ts'
@@ -19,7 +19,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 it('a screen that Linux locks without a word is noticed within seconds, once', () => {
-  const told: ShellTold[] = []
+  const told: ShellMessage[] = []
   followMachine((t) => told.push(t), 'linux')
   vi.advanceTimersByTime(60_000)
   expect(told).toEqual([])
@@ -33,7 +33,7 @@ it('a screen that Linux locks without a word is noticed within seconds, once', (
 })
 
 it('a screen that another user takes counts as locked', () => {
-  const told: ShellTold[] = []
+  const told: ShellMessage[] = []
   followMachine((t) => told.push(t), 'darwin')
   fake.powerMonitor.emit('user-did-resign-active')
   expect(told).toEqual([{ kind: 'power', what: 'lock-screen' }])
@@ -46,7 +46,7 @@ it.skipIf(process.platform === 'win32')('a data folder that others could write t
   chmodSync(folder, 0o777)
   expect(defaultHistoryFile({ platform: 'linux', home, env: {} }).ok).toBe(true)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
-  // One that somebody named is theirs: it may be a folder of the system.
+  // A folder named by the user keeps its permissions: it may be a system folder.
   const named = join(home, 'named')
   mkdirSync(named)
   chmodSync(named, 0o755)

@@ -1,4 +1,4 @@
-/** Another program of the machine, or a page in a browser, that looks for a door of the desktop console: there is no port to find. */
+/** Another program of the machine, or a page in a browser, that looks for a port of the desktop console: there is none. */
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { tempFolder } from '../temp-folder.ts'
 
 const LISTEN = '0A'
 
-/** Local addresses on which a process listens, as the system counts them: what `ss -ltn` would show of it. */
+/** Local addresses on which a process listens, from the kernel: like `ss -ltn`. */
 function listeningOf(pid: number): string[] {
   const inodes = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -43,7 +43,7 @@ it.skipIf(!existsSync('/proc/self/net/tcp'))('finds none: the host of the window
   expect(listeningOf(host.pid)).toEqual([])
   host.child.stdin.end()
   expect(await host.ended).toBe(0)
-  // What does listen is seen by the same look.
+  // The same check finds an actual listener.
   const file = join(import.meta.dirname, 'listening-child.ts')
   const other = await started(file, [])
   expect(listeningOf(other.pid)).toHaveLength(1)

@@ -1,7 +1,7 @@
 /**
- * Recordings and bundles with flipped bytes, cut, with pages of themselves elsewhere, with another schema text: each gets a verdict within
- * two seconds, whatever it is, and what still opens can be read. SLUICE_LAB=full: 500 of each; without, as many as a run of all tests has
- * time for.
+ * Recordings and bundles with flipped bytes, truncated, with displaced pages, with altered schema text: each gets a verdict within
+ * two seconds, and what still opens can be read. SLUICE_LAB=full: 500 of each; by default as many as a run of all tests has time
+ * for.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,11 +33,12 @@ const flip: Mutation = (bytes, random) => {
 const cut: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length))
 const splice: Mutation = (bytes, random) => {
   const pages = Math.max(1, Math.floor(bytes.length / PAGE))
-  const [from, to] = [PAGE * random.below(pages), PAGE * random.below(pages)]
+  const from = PAGE * random.below(pages)
+  const to = PAGE * random.below(pages)
   bytes.copy(bytes, to, from, Math.min(from + PAGE, bytes.length))
   return bytes
 }
-/** Another letter, digit or sign in the text of the schema, which lies in the first pages. */
+/** Replaces a character in the text of the schema, in the first pages. */
 const schema: Mutation = (bytes, random) => {
   const places = [...bytes.toString('latin1').matchAll(/CREATE (?:TABLE|UNIQUE INDEX|INDEX)[^\0]{0,400}/g)]
   const place = places[random.below(places.length)]
@@ -46,7 +47,7 @@ const schema: Mutation = (bytes, random) => {
   bytes[at] = '(),;*abcdefghijklmnopqrstuvwxyz0123456789'.charCodeAt(random.below(41))
   return bytes
 }
-/** Cells point at each other, counts are too large: the head of a page. */
+/** Cells that point at each other, counts that are too large: the head of a page. */
 const head: Mutation = (bytes, random) => {
   const pages = Math.max(1, Math.floor(bytes.length / PAGE))
   const at = PAGE * random.below(pages) + random.below(100)
@@ -60,12 +61,12 @@ const files = ForeignFiles.ofNode()
 let made: Forge
 beforeAll(async () => {
   made = await forgeIn(folder)
-  // The first one waits for the process to start, whatever the file.
+  // The first one includes the start of the process, for any file.
   await files.verify(made.good)
 })
 afterAll(() => files.close())
 
-/** What the views ask a recording for. */
+/** Queries of the views on a recording. */
 function readAll(reader: HistoryReader): void {
   const kept = reader.kept()
   const span = { fromMs: kept?.fromMs ?? 0, toMs: (kept?.toMs ?? 0) + 1 }
@@ -113,7 +114,7 @@ it(`attack: ${COUNT} mutated recordings each get a verdict, and none takes longe
   expect(verdicts.filter((verdict) => verdict !== 'open' && !VERDICT.test(verdict))).toEqual([])
   expect(new Set(verdicts)).toContain('open')
   expect(new Set(verdicts)).toContain('RECORDING_DAMAGED')
-  // A verdict of the file, not of the process that read it.
+  // A verdict on the file, not on the process that read it.
   expect(verdicts.filter((verdict) => /^FILE_(?:CRASHED|TOO_)/.test(verdict))).toEqual([])
 })
 
@@ -123,7 +124,7 @@ it(`attack: ${COUNT} mutated bundles each get a verdict, and none takes longer t
   for (let i = 0; i < COUNT; i++) {
     const random = randomStream(SEED, `bundle ${i}`)
     const mutate = MUTATIONS[i % MUTATIONS.length] ?? flip
-    // Every other one has hashes that agree with what is in it.
+    // Half of them have hashes that match their contents.
     let file = join(folder, 'mutated.zip')
     if (i % 2 === 0) writeFileSync(file, mutate(readFileSync(made.good), random))
     else file = made.forge({ [HISTORY]: mutate(Buffer.from(history), random) })
@@ -133,7 +134,7 @@ it(`attack: ${COUNT} mutated bundles each get a verdict, and none takes longer t
     }))
     verdicts.push(verdict.ok ? (verdict.value.ok ? 'whole' : 'changed') : verdict.error.code)
     verdicts.push(opened.ok ? 'open' : opened.error.code)
-    // Nobody is told that a bundle is as it was written which then does not open.
+    // A bundle that is reported as intact must open.
     if (verdict.ok && verdict.value.ok) expect(opened.ok, `bundle ${i}`).toBe(true)
     if (opened.ok) opened.value.close()
   }

@@ -1,4 +1,4 @@
-/** Who may not speak to a controller on another machine: no key, another key, another CA, what was recorded, no TLS at all. */
+/** Peers that a controller on another machine must reject: no key, another key, another CA, replayed messages, no TLS at all. */
 import { chmodSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ import { tempFolder } from '../temp-folder.ts'
 const HELLO = 'hello, I am a controller'
 
 let folder: string
-/** What peers that were let in have said. */
+/** Messages of admitted peers. */
 let heard: string[]
 let refused: string[]
 let closing: (() => unknown)[]
@@ -40,7 +40,7 @@ function newKey(name: string): PeerSecret {
 }
 const peering = (secret: PeerSecret | undefined, purpose = 'test/1'): Peering => ({ purpose, secret })
 
-/** The port of a listener that notes what it hears. */
+/** Port of a listener that records its messages. */
 async function listening(secret: PeerSecret | undefined): Promise<number> {
   const one = await listenAuthenticated(
     { host: '127.0.0.1', port: 0 },
@@ -66,7 +66,7 @@ function portOf({ address }: Listening): number {
   return address.port
 }
 
-/** Connects, says hello where it is let in, and returns how it ended: `welcome`, or the trouble. */
+/** Connects, says hello if admitted, and returns the outcome: `welcome`, or the failure. */
 function knock(port: number, by: Peering, host = '127.0.0.1'): Promise<string> {
   return new Promise((resolve) => {
     let trouble = 'closed'
@@ -139,7 +139,7 @@ describe('with one key', () => {
       const port = await listening(key)
       const plain = connect(port, '127.0.0.1', () => plain.write(text))
       plain.on('error', () => undefined).resume()
-      // What it does not finish, it has seconds for.
+      // An incomplete handshake times out after seconds.
       const closed = new Promise((resolve) => plain.on('close', resolve))
       expect(await knock(port, peering(key))).toBe('welcome')
       plain.write('x'.repeat(64))
@@ -179,7 +179,7 @@ describe.skipIf(noOpenssl !== '')('with certificates of one CA', () => {
     // Trusts the site's CA, and shows a certificate of another.
     const foreign = { ...other.issue('local'), tlsCa: site.issue('more').tlsCa }
     expect(await knock(port, peering(secretOf(foreign)))).not.toBe('welcome')
-    // Trusts another CA: the server's certificate is refused, and it says nothing.
+    // Trusts another CA: the server's certificate is refused, and nothing is sent.
     expect(await knock(port, peering(secretOf(other.issue('local2'))))).not.toBe('welcome')
     expect(await knock(port, peering(newKey('key')))).not.toBe('welcome')
     const bare = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
@@ -238,10 +238,10 @@ describe('files of secrets', () => {
       writeFileSync(bad, text, { mode: 0o600 })
       expect(code({ keyFile: bad }), text).toContain('SECRET_FILE: a key is one word')
     }
-    expect(code({ keyFile: folder })).toBe('SECRET_FILE: it is no file')
-    expect(code({ keyFile: '/dev/zero' })).toBe('SECRET_FILE: it is no file')
+    expect(code({ keyFile: folder })).toBe('SECRET_FILE: it is not a file')
+    expect(code({ keyFile: '/dev/zero' })).toBe('SECRET_FILE: it is not a file')
     expect(code({ keyFile: join(folder, 'none') })).toContain('ENOENT')
-    // One that is there is not replaced.
+    // An existing file is not replaced.
     expect(writeKey(keyFile)).toMatchObject({ ok: false, error: { code: 'SECRET_FILE' } })
   })
 

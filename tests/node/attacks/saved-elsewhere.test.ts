@@ -1,4 +1,4 @@
-/** A file that leaves by a name, or to a place, that somebody else prepared: nothing is written but the file that was chosen. */
+/** Exports under a name, or to a place, that someone else prepared: only the chosen file is written. */
 import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,8 @@ describe('a name that a page proposes', () => {
 describe.skipIf(process.platform === 'win32')('a link that stands where a file goes', () => {
   it('is replaced, and what it leads to is as it was', async () => {
     const folder = tempFolder()
-    const [victim, place] = [join(folder, 'victim'), join(folder, 'jobs.csv')]
+    const victim = join(folder, 'victim')
+    const place = join(folder, 'jobs.csv')
     writeFileSync(victim, 'mine')
     symlinkSync(victim, place)
     const saves = new Saves(() => Promise.resolve(ok(place)))
@@ -62,7 +63,8 @@ it('a file that is given up twice at once, or written by two at once, leaves not
     const begun = await saves.begin('w', 'x.csv', 4)
     return begun.ok ? (begun.value ?? '') : ''
   }
-  const [one, two] = [await begin(), await begin()]
+  const one = await begin()
+  const two = await begin()
   const part = { at: 0, base64: 'YWJjZA==', isLast: true }
   await Promise.all([saves.drop('w', one), saves.drop('w', one)])
   const both = await Promise.all([saves.put('w', { id: two, ...part }), saves.put('w', { id: two, ...part })])

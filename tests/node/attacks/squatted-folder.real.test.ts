@@ -1,6 +1,6 @@
 /**
- * Another user of the node makes the folder where PADLL's programs expect their controller, and listens in it: the commands, the local
- * controller and the stage do not talk to him. What a controller answers reaches the terminal as text.
+ * Another user of the node creates the folder where PADLL's programs expect their controller, and listens in it: the commands, the
+ * local controller and the stage do not talk to it. Answers of a controller reach the terminal as plain text.
  */
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const LAUNCHER = join(import.meta.dirname, '../../../electron/cli/sluice.mjs')
 const SOMEBODY_ELSE = 65_534
 const isRoot = process.getuid?.() === 0
 if (!isRoot) console.log('Tests of squatted folders that belong to another user are skipped: they need root.')
-/** Sets the title of a terminal, clears it, and turns the direction of text. */
+/** Sets the title of a terminal, clears it, and reverses the text direction. */
 const HOSTILE = '\u001b]0;pwned\u0007\u001b[2Jgone\u009b31m\u202etext\r'
 
 let folder: string
@@ -72,7 +72,7 @@ const squats: [string, string, () => string][] = [
   ],
   [
     'that is a link',
-    'it is no folder',
+    'it is not a folder',
     () => {
       const link = `${folder}-link`
       symlinkSync(folder, link)
@@ -83,7 +83,7 @@ const squats: [string, string, () => string][] = [
 if (isRoot) {
   squats.push([
     'of somebody else',
-    'it belongs to somebody else',
+    'it belongs to another user',
     () => {
       chownSync(folder, SOMEBODY_ELSE, SOMEBODY_ELSE)
       return folder
@@ -107,7 +107,7 @@ describe('commands', () => {
     chownSync(join(folder, 'control.socket'), SOMEBODY_ELSE, SOMEBODY_ELSE)
     expect(await sluice(['status'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('somebody else') as string,
+      stderr: expect.stringContaining('another user') as string,
     })
     expect(heard).toBe('')
   })
@@ -166,7 +166,7 @@ describe.skipIf(noStage !== '' || !isRoot)('a stage', () => {
       code: 0,
       signal: null,
     })
-    // Beats that follow are printed after whatever was heard.
+    // Later beats are printed after any message received.
     said = `${said}-`
     const from = said.length
     await expect.poll(() => said.slice(from)).toContain('beat')

@@ -1,10 +1,13 @@
-/** Somebody who has the data folder, a backup of it, or the machine of a user whose desktop has no keychain: no passphrase is there to read. */
+/**
+ * An attacker with the data folder, a backup of it, or the machine of a user whose desktop has no keychain: no passphrase can be
+ * read.
+ */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { Asks } from '#electron/host/clusters/asks.ts'
 import { KeptSecrets } from '#electron/host/shell/kept-secrets.ts'
 import { keychain } from '#electron/main/secrets.ts'
+import { Asks } from '#electron/host/clusters/cluster-service.ts'
 import type { FakeElectron } from '../fake-electron.ts'
 import { tempFolder } from '../temp-folder.ts'
 
@@ -78,7 +81,7 @@ describe('a passphrase that the keychain keeps', () => {
     expect(secrets.files).toEqual([])
     await asks.answer(asks.list[0]?.id ?? '', 'another')
     expect((await second)?.toString()).toBe('another')
-    // It was not asked to be kept.
+    // Storing it was not requested.
     expect(kept().files).toEqual([])
   })
 

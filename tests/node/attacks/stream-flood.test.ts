@@ -1,4 +1,4 @@
-/** A window that opens streams without end: it gets a share, and the windows beside it are as fast as before. */
+/** A window that opens streams without end: it gets its share, and other windows are as fast as before. */
 import { createRouterClient } from '@orpc/server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FramePump } from '#electron/host/frame-pump.ts'
@@ -34,7 +34,7 @@ it('opens two thousand streams: those above its share are refused by name, and a
   expect(await other.next()).toMatchObject({ done: false })
   await other.return()
 
-  // What is closed, read or not, makes room; what is closed twice makes room once.
+  // Closing a stream, read or not, frees one place; closing it twice frees one.
   await open[0]?.next()
   await open[0]?.return()
   await open[0]?.return()

@@ -1,4 +1,4 @@
-/** Attacks on the window, its frames and its way out: what a page, a link or a command line could try. */
+/** Attacks on the window, its frames and its exits: by a page, a link or a command line. */
 import { EventEmitter } from 'node:events'
 import { Linter } from 'eslint'
 import { ESLint } from 'eslint'
@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { lockContents } from '#electron/main/lockdown.ts'
 import { openExternal, safeLink } from '#electron/main/open-external.ts'
 import { contentPolicy } from '#electron/server/files.ts'
-import { doorFailure } from '#electron/main/switches.ts'
+import { switchFailure } from '#electron/main/switches.ts'
 import { windowOptions } from '#electron/main/window.ts'
 import type { FakeElectron } from '../fake-electron.ts'
 
@@ -22,10 +22,19 @@ describe('a page that reaches for the machine', () => {
   it('finds no Node, no webview, no way out of its sandbox', () => {
     expect(windowOptions('/preload.cjs', { width: 1, height: 1 }).webPreferences).toEqual({
       preload: '/preload.cjs',
-      ...{ sandbox: true, contextIsolation: true, webSecurity: true },
-      ...{ nodeIntegration: false, nodeIntegrationInWorker: false, nodeIntegrationInSubFrames: false },
-      ...{ webviewTag: false, allowRunningInsecureContent: false, experimentalFeatures: false },
-      ...{ navigateOnDragDrop: false, spellcheck: false, disableDialogs: true, devTools: true },
+      sandbox: true,
+      contextIsolation: true,
+      webSecurity: true,
+      nodeIntegration: false,
+      nodeIntegrationInWorker: false,
+      nodeIntegrationInSubFrames: false,
+      webviewTag: false,
+      allowRunningInsecureContent: false,
+      experimentalFeatures: false,
+      navigateOnDragDrop: false,
+      spellcheck: false,
+      disableDialogs: true,
+      devTools: true,
     })
   })
 
@@ -51,8 +60,16 @@ describe('a page that reaches for the machine', () => {
     })
     lockContents(contents as never)
     for (const url of [
-      ...['app://sluice@evil.example/', 'app://sluice:80/', 'APP://SLUICE.evil/', 'app:sluice', 'file:///etc/passwd'],
-      ...['javascript:alert(1)', 'data:text/html,<script>1</script>', 'blob:app://sluice/1', 'https://sluice/', ''],
+      'app://sluice@evil.example/',
+      'app://sluice:80/',
+      'APP://SLUICE.evil/',
+      'app:sluice',
+      'file:///etc/passwd',
+      'javascript:alert(1)',
+      'data:text/html,<script>1</script>',
+      'blob:app://sluice/1',
+      'https://sluice/',
+      '',
     ]) {
       const event = { url, preventDefault: vi.fn() }
       contents.emit('will-navigate', event)
@@ -79,10 +96,24 @@ describe('a link that is no link', () => {
   beforeEach(() => void links.splice(0))
 
   it.each([
-    ...['http://example.org/', 'file:///etc/passwd', 'javascript:alert(1)', 'data:text/html,x', 'smb://host/share'],
-    ...['tabby://run?command=id', 'ms-msdt:/id', 'vbscript:x', '', 'example.org', '//example.org', 'https:///'],
-    ...['https://user:word@example.org/', 'https://example.org\u202e/gpj.exe', 'https://example.org/\nfile:///x'],
-    ...['https://example.org\\@evil.example/', ' https://example.org/', `https://example.org/${'a'.repeat(3000)}`],
+    'http://example.org/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'smb://host/share',
+    'tabby://run?command=id',
+    'ms-msdt:/id',
+    'vbscript:x',
+    '',
+    'example.org',
+    '//example.org',
+    'https:///',
+    'https://user:word@example.org/',
+    'https://example.org\u202e/gpj.exe',
+    'https://example.org/\nfile:///x',
+    'https://example.org\\@evil.example/',
+    ' https://example.org/',
+    `https://example.org/${'a'.repeat(3000)}`,
   ])('%j opens nothing', async (address) => {
     expect(await openExternal(address)).toMatchObject({ ok: false, error: { code: 'LINK_REFUSED' } })
     expect(links).toEqual([])
@@ -101,30 +132,36 @@ describe('a command line that opens a door', () => {
   it.each(['--remote-debugging-port=0', '--inspect', '--inspect-brk=9229', '-inspect', '--remote-debugging-pipe'])(
     '%s does not start an installed console',
     (word) => {
-      expect(doorFailure(['--history', '/h', word], start(true))).toMatchObject({ code: 'SWITCH_REFUSED' })
-      expect(doorFailure([word], start(true, true))).toBeDefined()
-      // Tests and developers attach to a checkout.
-      expect(doorFailure([word], start(false))).toBeUndefined()
+      expect(switchFailure(['--history', '/h', word], start(true))).toMatchObject({ code: 'SWITCH_REFUSED' })
+      expect(switchFailure([word], start(true, true))).toBeDefined()
+      // Tests and developers can attach to a checkout.
+      expect(switchFailure([word], start(false))).toBeUndefined()
     },
   )
 
   it.each([
-    ...[' --remote-debugging-port=0', '\t--inspect', '--JS-Flags=--x', '--browser-subprocess-path=/tmp/x'],
-    ...['--renderer-cmd-prefix=/tmp/x', '--bypasscsp-schemes=app', '--user-data-dir=/tmp/x', '--no-zygote'],
+    ' --remote-debugging-port=0',
+    '\t--inspect',
+    '--JS-Flags=--x',
+    '--browser-subprocess-path=/tmp/x',
+    '--renderer-cmd-prefix=/tmp/x',
+    '--bypasscsp-schemes=app',
+    '--user-data-dir=/tmp/x',
+    '--no-zygote',
   ])('%j is read as Chromium reads it', (word) => {
-    expect(doorFailure([word], start(true))).toMatchObject({ code: 'SWITCH_REFUSED' })
+    expect(switchFailure([word], start(true))).toMatchObject({ code: 'SWITCH_REFUSED' })
   })
 
   it('begins with a slash on Windows alone', () => {
     const windows = { ...start(true), platform: 'win32' } as const
-    expect(doorFailure(['/remote-debugging-port=0'], windows)).toBeDefined()
-    expect(doorFailure(['--history', '/inspect'], { ...windows, platform: 'linux' })).toBeUndefined()
+    expect(switchFailure(['/remote-debugging-port=0'], windows)).toBeDefined()
+    expect(switchFailure(['--history', '/inspect'], { ...windows, platform: 'linux' })).toBeUndefined()
   })
 
   it('takes no sandbox away, but where Chromium has none', () => {
-    expect(doorFailure(['--no-sandbox'], start(true))).toBeDefined()
-    expect(doorFailure(['--no-sandbox'], start(true, true))).toBeUndefined()
-    expect(doorFailure(['--history=/a/--inspect', '/home/inspect'], start(true))).toBeUndefined()
+    expect(switchFailure(['--no-sandbox'], start(true))).toBeDefined()
+    expect(switchFailure(['--no-sandbox'], start(true, true))).toBeUndefined()
+    expect(switchFailure(['--history=/a/--inspect', '/home/inspect'], start(true))).toBeUndefined()
   })
 })
 
@@ -147,8 +184,13 @@ describe('HTML from data, and doors beside the one', () => {
     async (file) => {
       const rules = await rulesOf(file)
       for (const code of [
-        ...['a.innerHTML = b', 'a.outerHTML = b', "a.insertAdjacentHTML('x', b)", "a['innerHTML'] = b"],
-        ...['h(a, { innerHTML: b })', 'document.write(b)', 'shell.openExternal(b)'],
+        'a.innerHTML = b',
+        'a.outerHTML = b',
+        "a.insertAdjacentHTML('x', b)",
+        "a['innerHTML'] = b",
+        'h(a, { innerHTML: b })',
+        'document.write(b)',
+        'shell.openExternal(b)',
       ]) {
         expect(faults(rules, code), code).toBe(1)
       }

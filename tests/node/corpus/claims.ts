@@ -1,5 +1,5 @@
 /**
- * Which recorded answers the emulator does not claim to give, and why. Everything else is claimed. An answer of this list
+ * Recorded answers that the emulator does not claim to give, with reasons. Everything else is claimed. An answer of this list
  * that is given all the same fails the test too, so the list is no longer than it must be.
  */
 import type { Release } from '#core/lustre/release.ts'
@@ -51,12 +51,12 @@ const exceptionOf = (r: CorpusRecord): Exception | undefined => NOT_CLAIMED.find
 /** Why an answer is not claimed; undefined: it is. */
 export const reasonAgainst = (r: CorpusRecord): string | undefined => exceptionOf(r)?.reason
 
-/** Whether an answer that is not claimed may be given all the same. */
+/** True if an answer that is not claimed may be given nevertheless. */
 export const isFed = (r: CorpusRecord): boolean => exceptionOf(r)?.isFed === true
 
 /** Answers with numbers that were counted or measured among those whose every byte follows from the commands before. */
 const COUNTED = /^(?:err-get-(?:brace|slash|multi|multi-n)|noost-dl|P-llog)$/
 
-/** Whether every byte of an answer follows from the commands before it: rules, policies, messages, settings. */
+/** True if every byte of an answer follows from the commands before it: rules, policies, messages, settings. */
 export const isExact = (r: CorpusRecord): boolean =>
   /^(?:nrs|err|nomod|noost|P|stuck|typeswitch|stop)-/.test(r.id) && !COUNTED.test(r.id)

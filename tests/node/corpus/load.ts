@@ -1,5 +1,5 @@
 /**
- * What the load did on the recorded machine, done to the emulated one: jobs and counters that a recorded answer lists, and
+ * Load of the recorded machine, repeated on the emulated one: jobs and counters that a recorded answer lists, and
  * that are not there yet, get samples in its order. Nothing is ever taken away, so that clearing, dropping and expiring are
  * the emulator's own doing; numbers are not carried over, except where they are a table's shape (histograms, pools).
  */
@@ -15,7 +15,7 @@ import { loadBrwStats, loadRpcStats } from './load-histograms.ts'
 
 const ONE_MS = 1_000_000
 
-/** What was counted of each job, so that nothing is counted twice. */
+/** Counters already set for each job, so that nothing is counted twice. */
 const counted = new WeakMap<JobStatsTable, Map<string, Set<string>>>()
 
 function loadJobs(table: JobStatsTable, text: string, now: number): void {

@@ -1,5 +1,5 @@
 /**
- * What happened on a server between the commands that were recorded.
+ * Events on a server between the recorded commands.
  *
  * The recorded commands are a part of those that ran: policies were switched between scenes, and two of the three files lack
  * steps of a scene. A step that is missing from a file is taken from the development line's, where the same script ran.

@@ -1,5 +1,5 @@
 /**
- * Whether two answers are the same but for their values.
+ * Comparison of two answers except for their values.
  *
  * A value is a number that stands by itself, a time, a UUID, or the address in the name of a client's device. It may
  * differ, and then either the blanks around it are the same, or it fills its column to the same width, from the left or
@@ -30,10 +30,11 @@ function pieces(line: string): Pieces {
   return { fixed: [...fixed, line.slice(from)], values }
 }
 
-/** Whether a line is another but for its values. */
+/** Compares two lines except for their values. */
 export function isSameLine(a: string, b: string): boolean {
   if (a === b) return true
-  const [x, y] = [pieces(a), pieces(b)]
+  const x = pieces(a)
+  const y = pieces(b)
   if (x.fixed.length !== y.fixed.length || x.fixed.some((f, i) => f !== y.fixed[i])) return false
   return x.values.every((v, i) => {
     const w = y.values[i] as (typeof y.values)[number]
@@ -57,7 +58,8 @@ export function firstDifference(expected: string, actual: string, isExact: boole
   const e = plain(expected).split('\n')
   const a = plain(actual).split('\n')
   for (let i = 0; i < Math.max(e.length, a.length); i++) {
-    const [x, y] = [e[i], a[i]]
+    const x = e[i]
+    const y = a[i]
     if (x === undefined || y === undefined || !(isExact ? x === y : isSameLine(x, y)))
       return { line: i + 1, expected: x, actual: y }
   }

@@ -85,7 +85,7 @@ export class World {
     return all
   }
 
-  /** What happened to the machine before a command, beyond what commands do. */
+  /** Applies the events of the machine before a command that no command causes. */
   enter(r: CorpusRecord): void {
     this.#isLoaded = !r.id.startsWith('nomod-')
     this.#hasOsts = !r.id.startsWith('noost-')

@@ -1,6 +1,6 @@
 /**
- * Runs a packed host process under plain Node: `run-host.ts APP DATA`. It gets a parent's port as Electron's utility process has one,
- * serves a port to a client here, and is asked for what it needs its packed files for. Prints what came of it as JSON.
+ * Runs a packed host process under plain Node: `run-host.ts APP DATA`. It gets a parent port like Electron's utility process,
+ * serves a port to a client here, and handles requests that need its packed files. Prints the outcome as JSON.
  */
 import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -13,15 +13,15 @@ import type { ContractRouterClient } from '@orpc/contract'
 import type { contract } from '#core/api/contract.ts'
 import { asElectronPort } from '../fake-electron.ts'
 
-/** What a packed host did with nothing but its own files. */
+/** Results of a packed host with only its own files. */
 export interface HostReport {
   readonly version: string
   readonly scenarios: number
-  /** What the thread that reads scenarios found wrong with the first of the gallery. */
+  /** Number of faults that the scenario thread found in the first scenario of the gallery. */
   readonly faults: number
-  /** Names of what was run in the sandbox's thread. */
+  /** Names of the runs in the sandbox's thread. */
   readonly variants: readonly string[]
-  /** How the export's thread ended. */
+  /** Outcome of the export's thread. */
   readonly exported: string
 }
 
@@ -41,7 +41,7 @@ async function lastOf<E>(events: Promise<AsyncIterable<E>>): Promise<E> {
   return last
 }
 
-/** The host ends its process when it is told to; here the report is printed first. */
+/** The host ends its process on request; here the report is printed first. */
 const exit = process.exit.bind(process)
 process.exit = (() => undefined) as typeof process.exit
 
@@ -72,9 +72,10 @@ async function main([app = '', data = '']: string[]): Promise<void> {
   const run = await lastOf(
     client.sandbox.run({ text: SMALL, seconds: 1, seeds: 1, variants: [{ name: 'Baseline', controller: 'none' }] }),
   )
-  // Charts become pictures: fonts are read, and the canvas is loaded.
+  // Charts become images: fonts are read, and the canvas is loaded.
   await client.source.setSpeed({ speed: 32 })
-  let [fromMs, toMs] = [0, 0]
+  let fromMs = 0
+  let toMs = 0
   for await (const { seq, atMs } of await client.source.status({ stream: 's' })) {
     await client.host.ack({ stream: 's', seq })
     toMs = atMs ?? 0

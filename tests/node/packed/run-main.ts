@@ -1,25 +1,25 @@
 /**
- * Loads a packed main and preload under plain Node: `run-main.ts APP DATA`. In place of Electron stands something that accepts every call
- * and notes the ones that matter. Prints them as JSON.
+ * Loads a packed main and preload under plain Node: `run-main.ts APP DATA`. Electron is replaced by a stand-in that accepts every
+ * call and records the relevant ones. Prints them as JSON.
  */
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** What a packed main and preload asked of Electron. */
+/** Calls of a packed main and preload to Electron. */
 export interface MainReport {
   readonly sandboxed: boolean
   readonly loaded: readonly string[]
   readonly preload: string
   readonly hostProgram: string
-  /** What the preload requires. */
+  /** Modules that the preload requires. */
   readonly required: readonly string[]
 }
 
 const noted = { sandboxed: false, loaded: [] as string[], preload: '', hostProgram: '' }
 
-/** Anything: called, constructed or read it yields itself again; it is no promise and has no elements. */
+/** Anything: calling, constructing or reading it returns itself again; it is not a promise and has no elements. */
 function anything(own: Record<PropertyKey, unknown> = {}): unknown {
   const self: unknown = new Proxy(function () {}, {
     get: (_target, key) => {
@@ -57,13 +57,13 @@ const electron: Record<string, unknown> = {
   utilityProcess: anything({ fork: (program: string) => ((noted.hostProgram = program), anything()) }),
 }
 
-/** The names that the packed main imports; Electron's module has them all. */
+/** Names that the packed main imports; Electron's module must have them all. */
 function importedNames(text: string): string[] {
   const [, names = ''] = /import\s*\{([^}]*)\}\s*from\s*["']electron["']/.exec(text) ?? []
   return names.split(',').flatMap((name) => name.trim().split(/\s+as\s+/)[0] || [])
 }
 
-/** What a packed preload requires when it runs. */
+/** Modules that a packed preload requires when it runs. */
 function runPreload(text: string): string[] {
   const required: string[] = []
   const require = (name: string): unknown => {

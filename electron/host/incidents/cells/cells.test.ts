@@ -9,9 +9,9 @@ import type { KeptRun } from '../../sandbox/run.ts'
 import { firstCells, type FirstParts } from './first-cells.ts'
 import { newCells } from './new-cell.ts'
 import type { Standpoint } from './standpoint.ts'
-import { around, compared } from './stretch.ts'
+import { around, compared } from './ranges.ts'
 import { pasted, transcript } from './transcript.ts'
-import { rangeOf } from './words.ts'
+import { rangeOf } from './summary-text.ts'
 
 const SECOND = 1_000
 const MINUTE = 60_000
@@ -39,8 +39,11 @@ function recorded(given: Given = {}): History {
       NOW + t,
       jobs(t).map(([id, rpcs]) => job(id, rpcs)),
       Array.from({ length: 8 }, (_, i) => ({
-        ...{ target: `altair-OST000${i}`, node: `oss${1 + (i >> 2)}`, rpcs: 100 + i },
-        ...{ serviceMs: service(t, i), queued: queued(t, i) },
+        target: `altair-OST000${i}`,
+        node: `oss${1 + (i >> 2)}`,
+        rpcs: 100 + i,
+        serviceMs: service(t, i),
+        queued: queued(t, i),
       })),
       facts,
       { rpcs: 100, readBps: 1, writeBps: 2, serviceMs: 5, queued: 2, rules: 0, onLoan: 0, mdops: 0 },
@@ -53,9 +56,16 @@ function standIn(history: History, atMs: number, over: Partial<Standpoint> = {})
   const reader = history.reader()
   const kept = reader.kept()
   return {
-    ...{ reader, isExercise: true, monitor: undefined, store: undefined, atMs, inkOf: () => 0 },
+    reader,
+    isExercise: true,
+    monitor: undefined,
+    store: undefined,
+    atMs,
+    inkOf: () => 0,
     source: { kind: 'EMULATED', cluster: 'altair', env: 'DEMO', scenario: null, seed: null },
-    ...{ firstMs: kept?.fromMs ?? atMs, newestMs: kept?.toMs ?? atMs, nowMs: kept?.toMs ?? atMs },
+    firstMs: kept?.fromMs ?? atMs,
+    newestMs: kept?.toMs ?? atMs,
+    nowMs: kept?.toMs ?? atMs,
     ...over,
   }
 }
@@ -91,12 +101,16 @@ describe('what a new incident says', () => {
     expect(service?.t).toHaveLength(570)
     expect(new Set(service?.series[0]?.values)).toEqual(new Set([20, 80]))
     expect(service?.of).toEqual({
-      ...{ kind: 'EMULATED', cluster: 'altair', tier: 'raw', frozenMs: NOW + 10 * MINUTE - SECOND },
-      ...{ fromMs: NOW + 0.5 * MINUTE, toMs: NOW + 10 * MINUTE - SECOND + 1 },
+      kind: 'EMULATED',
+      cluster: 'altair',
+      tier: 'raw',
+      frozenMs: NOW + 10 * MINUTE - SECOND,
+      fromMs: NOW + 0.5 * MINUTE,
+      toMs: NOW + 10 * MINUTE - SECOND + 1,
     })
     expect(queue?.title).toBe('Queued RPCs')
     const [table] = whole(cells).filter((c) => c.kind === 'table')
-    expect(table).toMatchObject({ title: 'Who moved', known: 2 })
+    expect(table).toMatchObject({ title: 'Top movers', known: 2 })
     expect(table?.rows.map((r) => [r.name.text, ...r.values])).toEqual([
       ['4690.python.u1021', 50, 900, 850],
       ['4711.cfd_solve.u884', 300, 100, -200],
@@ -139,7 +153,8 @@ describe('what a new incident says', () => {
     ])
     const [own] = charts(cells)
     expect(own).toMatchObject({
-      ...{ title: 'Queued RPCs', limit: { value: 120 } },
+      title: 'Queued RPCs',
+      limit: { value: 120 },
       series: [{ label: { kind: 'host', text: 'oss1' } }],
     })
     const silent = { ...alert, kind: 'disconnect', where: 'oss2', text: 'oss2 does not answer' } as const
@@ -162,7 +177,7 @@ describe('a frozen chart', () => {
     expect(at(30 * SECOND)).toBeNull()
     expect(at(90 * SECOND)).toBe(7)
     expect(at(2.5 * MINUTE)).toBe(7)
-    // One empty point stands in the gap.
+    // The gap is one empty point.
     expect(values[chart?.t.findIndex((t) => t >= NOW + 2 * MINUTE) ?? -1]).toBeNull()
     expect(values).not.toContain(0)
     history.close()
@@ -249,7 +264,12 @@ describe('rules of a stretch', () => {
     history.recordRules(NOW, 'mds1', lines([['default', '*', 10_000]]))
     const stand = standIn(history, NOW + 4 * SECOND)
     const { cells } = firstCells({
-      ...{ stand, span: around(stand.atMs, stand.firstMs), note: '', alert: undefined, run: noRun, wallMs: 0 },
+      stand,
+      span: around(stand.atMs, stand.firstMs),
+      note: '',
+      alert: undefined,
+      run: noRun,
+      wallMs: 0,
     })
     const found = whole(cells).filter((c) => c.kind === 'diff')
     expect(found).toHaveLength(1)
@@ -268,7 +288,12 @@ describe('rules of a stretch', () => {
 describe('the sandbox', () => {
   const at = NOW + 3 * SECOND
   const result = {
-    ...{ id: 'r', title: 'Fork of altair', seconds: 60, seeds: [1, 2, 3], sloWaitMs: 500, variants: [] },
+    id: 'r',
+    title: 'Fork of altair',
+    seconds: 60,
+    seeds: [1, 2, 3],
+    sloWaitMs: 500,
+    variants: [],
     jobs: { jobId: [], user: [], nodes: [], colour: [], role: [] },
     verdict: {
       best: 1,
@@ -321,10 +346,8 @@ describe('what was sent to live servers', () => {
     const opening = EnforcementStore.open(':memory:', NOW)
     if (!opening.ok) throw new Error(opening.error.what)
     const store = opening.value
-    const [ours, theirs] = [
-      store.audit({ cluster: 'altair', who: 'mira' }),
-      store.audit({ cluster: 'other', who: 'mira' }),
-    ]
+    const ours = store.audit({ cluster: 'altair', who: 'mira' })
+    const theirs = store.audit({ cluster: 'other', who: 'mira' })
     ours.write(NOW - 10, '', 'mode', 'before')
     ours.write(NOW + 1, '', 'mode', 'enforce')
     for (let i = 0; i < 700; i++) {
@@ -371,9 +394,10 @@ describe('stretches', () => {
 
   it('compare the minute around the cursor with what comes before it', () => {
     expect(compared(600_000, { fromMs: 300_000, toMs: 900_000 }, 900_000)).toEqual({
-      ...{ a: { fromMs: 300_000, toMs: 570_000 }, b: { fromMs: 570_000, toMs: 630_000 } },
+      a: { fromMs: 300_000, toMs: 570_000 },
+      b: { fromMs: 570_000, toMs: 630_000 },
     })
-    // At the newest sample there is nothing behind it; of little a third.
+    // At the newest sample the range ends with it; of a short one a third is compared.
     expect(compared(600_000, { fromMs: 300_000, toMs: 900_000 }, 600_000)?.b).toEqual({
       fromMs: 540_001,
       toMs: 600_001,

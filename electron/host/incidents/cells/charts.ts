@@ -1,17 +1,20 @@
-/** Frozen charts: of the whole source, of single targets and jobs. At most 1,200 points, gaps null, with what happened meanwhile. */
+/**
+ * Frozen charts: of the whole source, of single targets and jobs. At most 1,200 points, gaps null, with the events of
+ * the range.
+ */
 import { ended, type Steps } from '#core/base/steps.ts'
 import type { ClusterMeasure, Mark } from '#core/api/history.ts'
 import type { ChartCell, NameKind } from '#core/snapshot/notebook.ts'
 import { JOB_COLUMNS, TARGET_COLUMNS, type HistoryReader } from '../../../history/reader.ts'
-import { columnOf, curvesOf, gappy, meanOfOthers, POINTS, type Curves } from './curves.ts'
+import { columnOf, curvesOf, gappy, meanExcept, POINTS, type Curves } from './curves.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './stretch.ts'
-import { oneLine } from './words.ts'
+import type { StretchMs } from './ranges.ts'
+import { oneLine } from './summary-text.ts'
 
-/** Series with a name of their own. */
+/** Most named series. */
 const NAMED = 5
 const MARKS = 200
-/** Events looked through for those that concern the chart. */
+/** Events searched for those that concern the chart. */
 const LOOKED_AT = 2_000
 const NAME_MOST = 512
 
@@ -34,13 +37,13 @@ const named = (kind: NameKind, text: string): { kind: NameKind; text: string } =
   text: text.slice(0, NAME_MOST),
 })
 
-/** Whether an event is about one of the names. */
+/** True if an event is about one of the names. */
 const concerns = (mark: Mark, names: readonly string[]): boolean =>
   names.some((n) => n !== '' && (mark.where.includes(n) || mark.text.includes(n)))
 
 const WEIGHT: Readonly<Record<Mark['level'], number>> = { bad: 0, watch: 1, ok: 2, unknown: 3, idle: 4 }
 
-/** Events of a stretch, in order of time: those that concern the names, then the worse ones, where there are too many. */
+/** Events of a range in time order; if there are too many, those that concern the names, then the most severe. */
 export function marksIn(reader: HistoryReader, span: StretchMs, names: readonly string[]): ChartCell['marks'] {
   const all = reader.events(span.fromMs - 1, span.toMs - 1, LOOKED_AT)
   const rank = (m: Mark): number => (concerns(m, names) ? 0 : 10) + WEIGHT[m.level]
@@ -51,7 +54,7 @@ export function marksIn(reader: HistoryReader, span: StretchMs, names: readonly 
     .map((m) => ({ atMs: m.atMs, text: oneLine(`${m.subject}: ${m.text}`, NAME_MOST), level: m.level }))
 }
 
-/** A chart, or none where nothing was measured. */
+/** Chart of measured points; none if nothing was measured. */
 function chartOf(
   stand: Standpoint,
   reader: HistoryReader,
@@ -75,7 +78,9 @@ function chartOf(
   const { title, unit, place } = of
   return {
     kind: 'chart',
-    ...{ title, unit, series },
+    title,
+    unit,
+    series,
     place: { kind: place.kind, names: place.names.slice(0, 64).map((n) => n.slice(0, NAME_MOST)) },
     t: curves.t,
     limit: of.limit ?? null,
@@ -84,7 +89,7 @@ function chartOf(
   }
 }
 
-/** One measure of the whole source. */
+/** Chart of one measure of the whole source. */
 export function clusterChart(
   stand: Standpoint,
   reader: HistoryReader,
@@ -106,7 +111,7 @@ export function clusterChart(
   })
 }
 
-/** One measure of some targets, and in grey the mean of all others. */
+/** Chart of one measure of some targets, and in gray the mean of all others. */
 export function targetsChart(
   stand: Standpoint,
   reader: HistoryReader,
@@ -119,10 +124,12 @@ export function targetsChart(
   const column = TARGET_COLUMNS.indexOf(measure)
   const keys = new Set(shown.map((t) => t.key))
   const others = reader.allTargets().length - keys.size
-  const rest = others > 0 && shown.length > 1 ? [meanOfOthers(keys, column)] : []
+  const rest = others > 0 && shown.length > 1 ? [meanExcept(keys, column)] : []
   const curves = curvesOf(reader, 'targets', span, [...shown.map((t) => columnOf(t.key, column)), ...rest])
   return chartOf(stand, reader, span, {
-    ...{ ...FACES[measure], limit, curves },
+    ...FACES[measure],
+    limit,
+    curves,
     place: { kind: 'target', names: shown.map((t) => t.target) },
     series: [
       ...shown.map((t, i) => ({ label: named('target', t.target), ink: i + 1 })),
@@ -131,7 +138,7 @@ export function targetsChart(
   })
 }
 
-/** RPCs that wait on a server: each of its targets has them all. */
+/** Chart of the RPCs queued on a server: each of its targets has the total. */
 export function serverQueueChart(
   stand: Standpoint,
   reader: HistoryReader,
@@ -143,20 +150,22 @@ export function serverQueueChart(
   if (!target) return undefined
   const curves = curvesOf(reader, 'targets', span, [columnOf(target.key, TARGET_COLUMNS.indexOf('queued'))])
   return chartOf(stand, reader, span, {
-    ...{ ...FACES.queued, limit, curves },
+    ...FACES.queued,
+    limit,
+    curves,
     place: { kind: 'host', names: [host] },
     series: [{ label: named('host', host), ink: 1 }],
   })
 }
 
-/** RPC/s of the jobs that sent most. */
+/** Chart of the RPC/s of the jobs that sent most. */
 export function topJobsChart(
   ...of: [stand: Standpoint, reader: HistoryReader, span: StretchMs, limit?: Limit]
 ): NewChart | undefined {
   return ended(topJobsInSteps(...of))
 }
 
-/** The same in steps. */
+/** Same in steps. */
 export function* topJobsInSteps(
   stand: Standpoint,
   reader: HistoryReader,
@@ -164,9 +173,11 @@ export function* topJobsInSteps(
   limit?: Limit,
 ): Steps<NewChart | undefined> {
   const { t, series } = yield* reader.topInSteps(span, 'job', NAMED, POINTS)
-  const inks = inksOf(series.map((s) => stand.inkOf(s.name)))
+  const inks = colorsOf(series.map((s) => stand.inkOf(s.name)))
   return chartOf(stand, reader, span, {
-    ...{ title: 'RPCs of the largest jobs', unit: 'RPC/s', limit },
+    title: 'RPCs of the largest jobs',
+    unit: 'RPC/s',
+    limit,
     place: { kind: 'job', names: series.map((s) => s.name) },
     series: series.map((s, i) => ({ label: named('job', s.name), ink: inks[i] ?? 0 })),
     curves: {
@@ -177,7 +188,7 @@ export function* topJobsInSteps(
   })
 }
 
-/** One job. */
+/** Chart of one job. */
 export function jobChart(
   stand: Standpoint,
   reader: HistoryReader,
@@ -197,7 +208,9 @@ export function jobChart(
   )
   const ink = stand.inkOf(jobId)
   return chartOf(stand, reader, span, {
-    ...{ ...FACES[measure], limit, curves },
+    ...FACES[measure],
+    limit,
+    curves,
     place: { kind: 'job', names: [jobId] },
     series:
       measure === 'bytes'
@@ -206,7 +219,10 @@ export function jobChart(
   })
 }
 
-/** Requests that waited for a lock; only a lock manager that tells every step has them, and only its memory. */
+/**
+ * Chart of the requests that waited for a lock; only a lock manager that traces every step has them, and only in
+ * memory.
+ */
 export function locksChart(
   stand: Standpoint,
   reader: HistoryReader,
@@ -219,15 +235,17 @@ export function locksChart(
   const { totals } = stand.monitor.recent.raw
   const { t, waiting } = locks.series.window(totals.sampleAt(end), end - span.fromMs, POINTS)
   return chartOf(stand, reader, span, {
-    ...{ title: 'Requests waiting for a lock', unit: 'requests', limit },
+    title: 'Requests waiting for a lock',
+    unit: 'requests',
+    limit,
     place: { kind: 'cluster', names: [stand.source.cluster] },
     series: [{ label: named('text', 'waiting'), ink: 1 }],
     curves: { t, values: [gappy(waiting)], tier: 'memory' },
   })
 }
 
-/** The inks that jobs have on screen; those without one, or with that of another, take the next that is free. */
-export function inksOf(inks: readonly number[]): number[] {
+/** Colors that jobs have on screen; a job without one, or with a duplicate, gets the next free color. */
+export function colorsOf(inks: readonly number[]): number[] {
   const taken = new Set<number>()
   const kept = inks.map((ink) => (ink >= 1 && ink <= 7 && !taken.has(ink) ? (taken.add(ink), ink) : 0))
   return kept.map((ink) => {

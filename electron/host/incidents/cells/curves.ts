@@ -1,12 +1,12 @@
-/** Series of single targets and jobs over a stretch, as the points of a chart: means of the samples of a point, gaps null. */
+/** Series of single targets and jobs over a range, as chart points: means of the samples of a point, gaps null. */
 import type { TierId } from '#core/api/history.ts'
 import { positionOf } from '../../../history/one-series.ts'
 import { partsOf } from '../../../history/parts.ts'
 import type { Block, HistoryReader } from '../../../history/reader.ts'
 import { stepOf, tierNumber } from '../../../history/tiers.ts'
-import type { StretchMs } from './stretch.ts'
+import type { StretchMs } from './ranges.ts'
 
-/** Points of a chart. */
+/** Most points of a chart. */
 export const POINTS = 1_200
 
 export interface Curves {
@@ -16,12 +16,12 @@ export interface Curves {
   readonly tier: TierId
 }
 
-/** A kept value is a Float32: seven digits are all of it. */
+/** Kept values are Float32, with seven significant digits. */
 export const rounded = (v: number): number => Number(v.toPrecision(7))
 export const gappy = (values: readonly (number | null)[]): (number | null)[] =>
   values.map((v) => (v === null || !Number.isFinite(v) ? null : rounded(v)))
 
-/** @param valueOf  a series' value in a block, NaN where it has none. */
+/** @param valueOf  value of a series in a block, NaN if it has none. */
 export function curvesOf(
   reader: HistoryReader,
   kind: 'jobs' | 'targets',
@@ -43,7 +43,8 @@ export function curvesOf(
   const step = stepOf(tierNumber(tier))
   const { t, of } = partsOf(Float64Array.from(instants), span.fromMs, span.toMs, POINTS, step)
   const values = read.map((row) => {
-    const [sums, counts] = [new Float64Array(t.length), new Uint32Array(t.length)]
+    const sums = new Float64Array(t.length)
+    const counts = new Uint32Array(t.length)
     row.forEach((v, i) => {
       const part = of[i] as number
       if (v !== v) return
@@ -58,7 +59,7 @@ export function curvesOf(
   return { t, values, tier }
 }
 
-/** One column of one series in a block. */
+/** Column of one series in a block. */
 export const columnOf =
   (key: number, column: number) =>
   (block: Block): number => {
@@ -66,11 +67,12 @@ export const columnOf =
     return i < 0 ? NaN : (block.columns[column]?.[i] ?? NaN)
   }
 
-/** Mean of one column over all series but some. */
-export const meanOfOthers =
+/** Mean of one column over all series except the excluded ones. */
+export const meanExcept =
   (keys: ReadonlySet<number>, column: number) =>
   (block: Block): number => {
-    let [sum, n] = [0, 0]
+    let sum = 0
+    let n = 0
     const values = block.columns[column]
     for (let i = 0; i < block.keys.length; i++) {
       const v = values?.[i] as number

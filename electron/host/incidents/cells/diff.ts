@@ -1,4 +1,4 @@
-/** Rules at the beginning of a stretch beside those at its end, by service. */
+/** Rules at the beginning and at the end of a range, by service. */
 import { firstRulesMs } from '../../../incidents/bundle/rule-texts.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { SERVICE_NAMES } from '#core/api/rule-edits.ts'
@@ -7,20 +7,23 @@ import { placeOf } from '../../../base/service.ts'
 import type { HistoryReader, KeptRule } from '../../../history/reader.ts'
 import { mergeRules, ruleKey, type MergedRule } from '../../views/rules/rule-rows.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './stretch.ts'
+import type { StretchMs } from './ranges.ts'
 
 export type NewDiff = Omit<DiffCell, 'id' | 'atMs'>
 type Line = DiffCell['lines'][number]
 
 const LINES = 500
-/** Rules that stand as they stood. */
+/** Most unchanged rules shown. */
 const SAME = 40
 const CONDITIONS_MOST = 4_096
 const NAME_MOST = 512
-/** Rules are read within so long of the first sample. */
+/** Rules are read within this time of the first sample. */
 const FIRST_MS = 10_000
 
-/** `mds1/mdt` says it itself. `mds1` alone is of ost_io or, in older files, of mdt: data servers are known by their targets. */
+/**
+ * `mds1/mdt` names its service. `mds1` alone is ost_io or, in older files, mdt: data servers are recognized by their
+ * targets.
+ */
 function serviceOf(place: string, dataServers: ReadonlySet<string>): ServiceName {
   const own = SERVICE_NAMES.find((s) => placeOf('', s) !== '' && place.endsWith(placeOf('', s)))
   return own ?? (dataServers.has(place) ? 'ost_io' : 'mdt')
@@ -47,7 +50,7 @@ function linesOf(before: readonly KeptRule[], after: readonly KeptRule[]): Line[
   return (['reg', 'hp'] as const).flatMap((queue) => {
     const then = new Map(merged(before, queue).map((r) => [ruleKey(r), r]))
     const now = merged(after, queue)
-    // Requests of high priority have a list of their own, as a rule with nothing in it.
+    // The hp queue has its own rule list, which is usually empty.
     if (queue === 'hp' && ![...then.values(), ...now].some((r) => r.name !== 'default')) return []
     const line = (kind: Line['kind'], rule: MergedRule, was: number | null, is: number | null): Line => ({
       kind,
@@ -58,7 +61,8 @@ function linesOf(before: readonly KeptRule[], after: readonly KeptRule[]): Line[
     })
     const lines = now.map((rule) => {
       const key = ruleKey(rule)
-      const [was, is] = [rateOf(then.get(key)), rateOf(rule)]
+      const was = rateOf(then.get(key))
+      const is = rateOf(rule)
       then.delete(key)
       return line(was === null ? 'add' : was === is ? 'same' : 'mod', rule, was, is)
     })
@@ -70,36 +74,44 @@ function linesOf(before: readonly KeptRule[], after: readonly KeptRule[]): Line[
   })
 }
 
-/** Changes all, and of what stands as it stood the first. */
+/** All changes, and the first unchanged lines. */
 function bounded(all: readonly Line[]): { lines: Line[]; more: number } {
   let same = 0
   const lines = all.filter((l) => l.kind !== 'same' || l.name === 'default' || same++ < SAME).slice(0, LINES)
   return { lines, more: all.length - lines.length }
 }
 
-/** Before anything was kept rules were not read, which is not the same as no rules: those of the first reading stood. */
+/**
+ * Before the first kept sample rules were not read, which is not the same as no rules: those of the first reading
+ * applied.
+ */
 function firstRead(reader: HistoryReader, fromMs: number, keptMs: number): number {
   if (fromMs > keptMs) return fromMs
   const read = reader.rulesBetween(keptMs, keptMs + FIRST_MS).map((r) => r.fromMs)
   return read.reduce((first, at) => Math.min(first, at), read.length > 0 ? Infinity : keptMs)
 }
 
-/** One cell for each service that has, or had, rules beside `default`. */
+/** One cell for each service that has, or had, rules besides `default`. */
 export function diffs(stand: Standpoint, reader: HistoryReader, span: StretchMs): NewDiff[] {
   const kept = reader.kept()
   if (!kept) return []
   const end = Math.max(span.fromMs, Math.min(span.toMs, stand.newestMs))
   const first = Math.min(end, firstRead(reader, span.fromMs, kept.fromMs))
-  const [before, after] = [reader.rulesAt(firstRulesMs(reader, { fromMs: first, toMs: end })), reader.rulesAt(end)]
+  const before = reader.rulesAt(firstRulesMs(reader, { fromMs: first, toMs: end }))
+  const after = reader.rulesAt(end)
   const dataServers = new Set(reader.allTargets().map((t) => t.node))
   return SERVICE_NAMES.flatMap((service): NewDiff[] => {
     const of = (all: readonly KeptRule[]): KeptRule[] => all.filter((r) => serviceOf(r.server, dataServers) === service)
-    const [was, is] = [of(before), of(after)]
+    const was = of(before)
+    const is = of(after)
     if (![...was, ...is].some((r) => r.name !== 'default')) return []
     const servers = new Set([...was, ...is].map((r) => r.server)).size
     return [
       {
-        ...{ kind: 'diff', title: 'Rules', service, servers },
+        kind: 'diff',
+        title: 'Rules',
+        service,
+        servers,
         ...bounded(linesOf(was, is)),
         of: provenanceOf(stand, { fromMs: first, toMs: end }, 'rules'),
       },

@@ -1,12 +1,12 @@
-/** One cell as an operator asks for it, filled with what stood at the cursor. */
+/** Cells that an operator adds, filled with the state at the cursor. */
 import type { CellInput } from '#core/api/incidents.ts'
 import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import type { KeptRun } from '../../sandbox/run.ts'
 import { clusterChart, jobChart, targetsChart, topJobsChart, type NewChart } from './charts.ts'
 import { diffs } from './diff.ts'
-import { stoodAt, type NewCell } from './first-cells.ts'
+import { stateAround, type NewCell } from './first-cells.ts'
 import type { Standpoint } from './standpoint.ts'
-import type { StretchMs } from './stretch.ts'
+import type { StretchMs } from './ranges.ts'
 import { moversTable, targetsTable, topTable } from './tables.ts'
 import { pasted, transcript } from './transcript.ts'
 import { verdictCell } from './verdict.ts'
@@ -14,7 +14,7 @@ import { verdictCell } from './verdict.ts'
 export const NOT_ADDED = 'The cell was not added'
 
 const refuse = (why: string, next?: string): { readonly ok: false; readonly error: Failure } =>
-  fail({ code: 'NOTHING_TO_FREEZE', what: NOT_ADDED, why, unaffected: 'The incident is as it was.', next })
+  fail({ code: 'NOTHING_TO_FREEZE', what: NOT_ADDED, why, unaffected: 'The incident is unchanged.', next })
 
 const OTHER = 'Move the cursor or the range of the incident, or choose another cell.'
 
@@ -26,22 +26,22 @@ function chart(stand: Standpoint, span: StretchMs, { measure, of }: ChartInput):
   let made: NewChart | undefined
   if (of?.kind === 'job') {
     if (measure !== 'rpcs' && measure !== 'bytes' && measure !== 'jobs') {
-      return refuse('of a job its RPCs and its bytes are kept', 'Choose RPC/s or throughput.')
+      return refuse('only RPCs and bytes are recorded per job', 'Choose RPC/s or throughput.')
     }
     made = jobChart(stand, reader, span, measure === 'bytes' ? 'bytes' : 'rpcs', of.name)
   } else if (of) {
     const target = reader.allTargets().find((t) => t.target === of.name)
     if (measure === 'bytes' || measure === 'jobs') {
-      return refuse('of a target its RPCs, its service time and its queue are kept', 'Choose one of them.')
+      return refuse('only RPCs, service time and queue are recorded per target', 'Choose one of them.')
     }
     made = target && targetsChart(stand, reader, span, measure === 'targets' ? 'serviceMs' : measure, [target])
   } else if (measure === 'jobs') made = topJobsChart(stand, reader, span)
   else if (measure === 'targets') {
-    const stood = stoodAt(stand, span)
+    const stood = stateAround(stand, span)
     const slowest = [...(stood?.targets ?? [])].sort((x, y) => (y.serviceMs.b ?? -1) - (x.serviceMs.b ?? -1))
     made = targetsChart(stand, reader, span, 'serviceMs', slowest)
   } else made = clusterChart(stand, reader, span, measure)
-  return made ? ok(made) : refuse('nothing of it was measured in this range', OTHER)
+  return made ? ok(made) : refuse('it was not measured in this range', OTHER)
 }
 
 function table(
@@ -51,17 +51,21 @@ function table(
 ): Result<NewCell> {
   const { reader } = stand
   const stood =
-    which === 'top' ? undefined : spans && which === 'movers' ? stoodAt(stand, spans.b, spans.a) : stoodAt(stand, span)
+    which === 'top'
+      ? undefined
+      : spans && which === 'movers'
+        ? stateAround(stand, spans.b, spans.a)
+        : stateAround(stand, span)
   const made =
     reader &&
     (which === 'top'
       ? topTable(stand, reader, span)
       : stood && (which === 'movers' ? moversTable(stand, reader, stood) : targetsTable(stand, reader, stood)))
-  return made ? ok(made) : refuse('nothing of it was measured in this range', OTHER)
+  return made ? ok(made) : refuse('it was not measured in this range', OTHER)
 }
 
 /**
- * @param run  a result of the sandbox; null: the newest.
+ * @param run  a sandbox result; null: the newest.
  * @returns    cells, at least one. Failures: NOTHING_TO_FREEZE, those of the sandbox.
  */
 export function newCells(
@@ -82,7 +86,7 @@ export function newCells(
       return one(table(stand, span, input))
     case 'diff': {
       const made = stand.reader ? diffs(stand, stand.reader, span) : []
-      return made.length > 0 ? ok(made) : refuse('no rules stood in this range beside default', OTHER)
+      return made.length > 0 ? ok(made) : refuse('no rules except default were in force in this range', OTHER)
     }
     case 'verdict': {
       const found = run(input.run)
@@ -90,7 +94,7 @@ export function newCells(
     }
     case 'transcript':
       return input.text === null
-        ? some(transcript(stand, span), 'nothing is on record of this range', OTHER)
+        ? some(transcript(stand, span), 'there are no records in this range', OTHER)
         : some(pasted(stand, span, input.text), 'the text is empty', 'Paste at least one line.')
   }
 }

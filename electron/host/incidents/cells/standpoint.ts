@@ -1,4 +1,4 @@
-/** Where cells are filled from: one source, or what is played back of one, at one instant. */
+/** Origin of frozen cells: one source, or a playback of one, at one instant. */
 import type { Env } from '#core/api/clusters.ts'
 import { TIERS } from '#core/api/history.ts'
 import type { Incident, Provenance } from '#core/snapshot/notebook.ts'
@@ -8,13 +8,17 @@ import type { HistoryReader } from '../../../history/reader.ts'
 import { stepOf, tierNumber } from '../../../history/tiers.ts'
 import type { Console } from '../../console.ts'
 import { Playback } from '../../history/playback.ts'
-import type { OnScreen } from '../../on-screen.ts'
-import type { StretchMs } from './stretch.ts'
+import type { ActiveView } from '../../active-view.ts'
+import type { StretchMs } from './ranges.ts'
 
 const INKS = 7
-/** Where no window has given a job its ink yet, the next free one, kept: a job has one ink in all cells that are frozen together. */
+/**
+ * Assigns the next free color to a job without one on screen, and keeps it: a job has one color in all cells frozen
+ * together.
+ */
 function keptInks(onScreen: (jobId: string) => number): (jobId: string) => number {
-  const [given, used] = [new Map<string, number>(), new Set<number>()]
+  const given = new Map<string, number>()
+  const used = new Set<number>()
   return (jobId) => {
     const known = onScreen(jobId) || given.get(jobId)
     if (known !== undefined && known > 0) {
@@ -31,23 +35,23 @@ function keptInks(onScreen: (jobId: string) => number): (jobId: string) => numbe
 }
 
 export interface Standpoint {
-  /** undefined: nothing of the past can be read. */
+  /** undefined: the past cannot be read. */
   readonly reader: HistoryReader | undefined
   readonly source: Incident['source']
-  /** Of an emulated cluster. */
+  /** True for an emulated cluster. */
   readonly isExercise: boolean
-  /** First and last instant that is known. */
+  /** First and last known instant. */
   readonly firstMs: number
   readonly newestMs: number
   /** Cursor. */
   readonly atMs: number
-  /** When cells are frozen. */
+  /** Time when the cells are frozen. */
   readonly nowMs: number
-  /** The source itself, where its events and its audit are of what is shown; a recording of another file has none. */
+  /** Source itself, if its events and audit belong to the data shown; undefined for a recording from another file. */
   readonly monitor: ClusterMonitor | undefined
-  /** Record of what was sent to live clusters; that of emulated ones is in their history. */
+  /** Audit of live clusters; that of emulated ones is in their history. */
   readonly store: EnforcementStore | undefined
-  /** Categorical ink of a job, 1 to 7; 0: none. */
+  /** Categorical color of a job, 1 to 7; 0: none. */
   readonly inkOf: (jobId: string) => number
 }
 
@@ -57,12 +61,12 @@ function readerOf(monitor: ClusterMonitor): HistoryReader | undefined {
   try {
     return monitor.history.reader()
   } catch {
-    // That the history cannot be read is told elsewhere; what an operator writes is kept all the same.
+    // An unreadable history is reported elsewhere; the operator's notes are kept all the same.
     return undefined
   }
 }
 
-/** First and last instant; the interval of a coarse tier may begin before the first sample that is in it. */
+/** First and last instant; the interval of a coarse tier may begin before its first sample. */
 function keptOf(reader: HistoryReader | undefined): { fromMs: number; toMs: number } | undefined {
   try {
     const kept = reader?.kept()
@@ -78,8 +82,8 @@ function keptOf(reader: HistoryReader | undefined): { fromMs: number; toMs: numb
   }
 }
 
-/** At a source that goes on. @param atMs  null: the newest sample. */
-export function standAt(console: Console, atMs: number | null): Standpoint {
+/** Standpoint at a running source. @param atMs  null: the newest sample. */
+export function standpointAt(console: Console, atMs: number | null): Standpoint {
   const { monitor, facts } = console
   const { totals } = monitor.recent.raw
   const reader = readerOf(monitor)
@@ -87,7 +91,11 @@ export function standAt(console: Console, atMs: number | null): Standpoint {
   const nowMs = monitor.nowMs()
   const newestMs = totals.newest === 0 ? (kept?.toMs ?? nowMs) : totals.atMs(totals.newest)
   return {
-    ...{ reader, monitor, nowMs, newestMs, store: console.store },
+    reader,
+    monitor,
+    nowMs,
+    newestMs,
+    store: console.store,
     source: {
       kind: monitor.source.kind,
       cluster: short(monitor.source.cluster),
@@ -102,10 +110,10 @@ export function standAt(console: Console, atMs: number | null): Standpoint {
   }
 }
 
-/** At what is on screen. @param atMs  null: its newest sample. */
-export function standOn(onScreen: OnScreen, atMs: number | null): Standpoint {
+/** Standpoint at the active view. @param atMs  null: its newest sample. */
+export function standpointOf(onScreen: ActiveView, atMs: number | null): Standpoint {
   const { console, playback } = onScreen
-  if (!(playback instanceof Playback)) return standAt(console, atMs)
+  if (!(playback instanceof Playback)) return standpointAt(console, atMs)
   const { viewed, file } = playback
   const { source, playback: shown } = onScreen.views.status({ at: null }, 0)
   const { reader } = viewed.past
@@ -115,7 +123,9 @@ export function standOn(onScreen: OnScreen, atMs: number | null): Standpoint {
   const isOwn = file === null
   const env: Env = shown?.bundle?.env ?? source.env
   return {
-    ...{ reader, newestMs, store: console.store },
+    reader,
+    newestMs,
+    store: console.store,
     monitor: isOwn ? monitor : undefined,
     source: {
       kind: 'RECORDED',
@@ -132,7 +142,7 @@ export function standOn(onScreen: OnScreen, atMs: number | null): Standpoint {
   }
 }
 
-/** What a cell says of where it comes from; a stretch that is not over ends where it is known. */
+/** Provenance of a cell; a range that is not over ends at the last known instant. */
 export const provenanceOf = (stand: Standpoint, span: StretchMs, tier: string): Provenance => ({
   kind: stand.source.kind,
   cluster: stand.source.cluster,

@@ -1,12 +1,12 @@
-/** Frozen table slices: who moved, who sent most, how targets stood. */
+/** Frozen tables: jobs by change, jobs by rate, state of targets. */
 import type { TableCell } from '#core/snapshot/notebook.ts'
 import type { HistoryReader } from '../../../history/reader.ts'
 import { POINTS, rounded } from './curves.ts'
-import { inksOf } from './charts.ts'
+import { colorsOf } from './charts.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { Stood } from './stood.ts'
-import type { StretchMs } from './stretch.ts'
-import { clock } from './words.ts'
+import type { MeasuredState } from './measured-state.ts'
+import type { StretchMs } from './ranges.ts'
+import { clock } from './summary-text.ts'
 
 export type NewTable = Omit<TableCell, 'id' | 'atMs'>
 
@@ -18,21 +18,22 @@ const short = (name: string): string => name.slice(0, NAME_MOST)
 const orNull = (v: number | null): number | null => (v === null || !Number.isFinite(v) ? null : rounded(v))
 const rpcs = (label: string, signed = false): TableCell['columns'][number] => ({ label, unit: 'RPC/s', signed })
 
-const namesOf = ({ a, b, areChosen }: Stood): readonly [string, string] =>
+const namesOf = ({ a, b, areChosen }: MeasuredState): readonly [string, string] =>
   areChosen ? [`A ${clock(a)}`, `B ${clock(b)}`] : ['before', 'at the cursor']
 
-/** Jobs by how much their rate changed between what was before and what was around the cursor, or between A and B. */
-export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Stood): NewTable | undefined {
+/** Jobs by rate change between the time before and the time around the cursor, or between A and B. */
+export function moversTable(stand: Standpoint, reader: HistoryReader, stood: MeasuredState): NewTable | undefined {
   const shown = stood.movers.filter((m) => m.a !== m.b).slice(0, JOBS)
   if (shown.length === 0) return undefined
-  const inks = inksOf(shown.map((m) => stand.inkOf(m.name)))
-  // Of a stretch without any sample nobody knows what was sent: that is no zero.
+  const inks = colorsOf(shown.map((m) => stand.inkOf(m.name)))
+  // A range without samples has an unknown rate, not zero.
   const isKnown = ({ fromMs, toMs }: StretchMs): boolean =>
     reader.instants(reader.tierFor(fromMs, toMs, POINTS), fromMs, toMs).length > 0
-  const [isA, isB] = [isKnown(stood.a), isKnown(stood.b)]
+  const isA = isKnown(stood.a)
+  const isB = isKnown(stood.b)
   return {
     kind: 'table',
-    title: 'Who moved',
+    title: 'Top movers',
     columns: [...namesOf(stood).map((name) => rpcs(name)), rpcs('change', true)],
     rows: shown.map((m, i) => ({
       name: { kind: 'job', text: short(m.name) },
@@ -44,13 +45,13 @@ export function moversTable(stand: Standpoint, reader: HistoryReader, stood: Sto
   }
 }
 
-/** Jobs by what they sent in a stretch. */
+/** Jobs by RPCs sent in a range. */
 export function topTable(stand: Standpoint, reader: HistoryReader, span: StretchMs): NewTable | undefined {
   const { series } = reader.top(span, 'job', TARGETS, 2)
   const all = series.filter((s) => s.mean > 0)
   if (all.length === 0) return undefined
   const shown = all.slice(0, JOBS)
-  const inks = inksOf(shown.map((s) => stand.inkOf(s.name)))
+  const inks = colorsOf(shown.map((s) => stand.inkOf(s.name)))
   return {
     kind: 'table',
     title: 'Largest jobs',
@@ -65,8 +66,8 @@ export function topTable(stand: Standpoint, reader: HistoryReader, span: Stretch
   }
 }
 
-/** Every target in both stretches, the slowest first. */
-export function targetsTable(stand: Standpoint, reader: HistoryReader, stood: Stood): NewTable | undefined {
+/** All targets in both ranges, the slowest first. */
+export function targetsTable(stand: Standpoint, reader: HistoryReader, stood: MeasuredState): NewTable | undefined {
   if (stood.targets.length === 0) return undefined
   const shown = [...stood.targets].sort((x, y) => (y.serviceMs.b ?? -1) - (x.serviceMs.b ?? -1)).slice(0, TARGETS)
   const column = (label: string, unit: string): TableCell['columns'][number] => ({ label, unit, signed: false })

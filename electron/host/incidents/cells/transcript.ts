@@ -1,21 +1,21 @@
-/** What was sent to servers in a stretch, from the audit; or lines that an operator pastes. */
+/** Commands sent to servers in a range, from the audit; or lines that an operator pastes. */
 import type { TranscriptCell } from '#core/snapshot/notebook.ts'
 import type { AuditRecord } from '../../../base/audit.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './stretch.ts'
+import type { StretchMs } from './ranges.ts'
 
 export type NewTranscript = Omit<TranscriptCell, 'id' | 'atMs'>
 
-/** Lines of a cell; on opening, those nearest to the cursor. */
+/** Most lines of a cell; on opening, those nearest to the cursor. */
 export const LINES = 500
 export const LINES_AT_FIRST = 100
-/** Records that are looked through, newest first. */
+/** Most records searched, newest first. */
 const LOOKED_AT = 20_000
 const PAGE = 500
 const TEXT_MOST = 8_192
 const WHERE_MOST = 512
 
-/** Records of the source in a stretch, oldest first. */
+/** Records of the source in a range, oldest first. */
 export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRecord[] {
   const { monitor, store } = stand
   if (!monitor) return []
@@ -32,7 +32,7 @@ export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRe
     const records = page(from, end - from + 1)
     if (records.length === 0) break
     looked += records.length
-    // The live chain is of all clusters.
+    // The live chain contains all clusters.
     found.push(records.filter((r) => r.atMs >= fromMs && r.atMs < toMs && (!isLive || r.by?.cluster === cluster)))
     if ((records[0]?.atMs ?? 0) < fromMs) break
     end = from - 1
@@ -40,7 +40,7 @@ export function auditIn(stand: Standpoint, { fromMs, toMs }: StretchMs): AuditRe
   return found.reverse().flat()
 }
 
-/** @param most  lines; where there are more, choices of operators and then what is nearest to the cursor. */
+/** @param most  limit of lines; beyond it, operator choices and then the lines nearest to the cursor are kept. */
 export function transcript(stand: Standpoint, span: StretchMs, most = LINES): NewTranscript | undefined {
   const all = auditIn(stand, span)
   const far = (r: AuditRecord): number => (r.kind === 'mode' ? 0 : 1 + Math.abs(r.atMs - stand.atMs))
@@ -48,7 +48,8 @@ export function transcript(stand: Standpoint, span: StretchMs, most = LINES): Ne
     .sort((x, y) => far(x) - far(y) || x.number - y.number)
     .slice(0, most)
     .sort((x, y) => x.number - y.number)
-  const [first, last] = [near[0], near.at(-1)]
+  const first = near[0]
+  const last = near.at(-1)
   if (!first || !last) return undefined
   return {
     kind: 'transcript',
@@ -63,7 +64,7 @@ export function transcript(stand: Standpoint, span: StretchMs, most = LINES): Ne
   }
 }
 
-/** Pasted lines, as they are; empty ones are left out. */
+/** Pasted lines, unchanged; empty ones are dropped. */
 export function pasted(stand: Standpoint, span: StretchMs, text: string): NewTranscript | undefined {
   const lines = text
     .split(/\r\n|\r|\n/)

@@ -1,8 +1,8 @@
-/** What the sandbox said, frozen with what the model does not know. */
+/** Frozen sandbox verdict, with the limitations of the model. */
 import type { VerdictCell } from '#core/snapshot/notebook.ts'
 import type { KeptRun } from '../../sandbox/run.ts'
 import { provenanceOf, type Standpoint } from './standpoint.ts'
-import type { StretchMs } from './stretch.ts'
+import type { StretchMs } from './ranges.ts'
 
 export type NewVerdict = Omit<VerdictCell, 'id' | 'atMs'>
 
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000
 const PARTS = 64
 const UNKNOWN = 64
 
-/** Whether a result belongs to an incident that is opened now: of a fork of its cluster, in its stretch or made in the last hour. */
+/** True if a result belongs to an incident opened now: a fork of its cluster, of its range or made in the last hour. */
 export function belongs(run: KeptRun, stand: Standpoint, span: StretchMs, wallMs: number): boolean {
   if (run.cluster === undefined || run.cluster !== stand.source.cluster) return false
   const { forkMs } = run

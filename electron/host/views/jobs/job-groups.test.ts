@@ -5,7 +5,11 @@ import { jobsFrame } from './jobs.ts'
 
 it('finds what runs in the usual forms of a job id', () => {
   expect(['4690.python.u1021', 'train.py.1021', 'python', '4711', 'login03.rsync.u0'].map(programOf)).toEqual([
-    ...['python', 'train.py', 'python', '4711', 'login03.rsync'],
+    'python',
+    'train.py',
+    'python',
+    '4711',
+    'login03.rsync',
   ])
 })
 
@@ -23,8 +27,15 @@ it('by node has as many jobs as the filter of that node lets pass, which are tho
     jobsFrame(
       c.monitor,
       {
-        ...{ at: null, windowMs: 60_000, target: '', sort: 'jobId', descending: false, filter },
-        ...{ groupBy: 'node', offset: 0, limit: 60 },
+        at: null,
+        windowMs: 60_000,
+        target: '',
+        sort: 'jobId',
+        descending: false,
+        filter,
+        groupBy: 'node',
+        offset: 0,
+        limit: 60,
       },
       1,
     )

@@ -1,15 +1,15 @@
-/** The jobs of the table by what they have in common: who runs them, what they run, or the servers they are on. */
+/** Jobs of the table grouped by user, account, program or server. */
 import type { JobGroupBy, JobsFrame } from '#core/api/frames.ts'
 import { byCodeUnit } from '#core/base/order.ts'
-import type { Viewed } from '../../../cluster/viewed.ts'
+import type { ClusterView } from '../../../cluster/cluster-view.ts'
 import type { JobTable } from './job-rows.ts'
 import { orZero, rateSamples } from '../../position.ts'
 
 type Groups = NonNullable<JobsFrame['groups']>
-/** Groups that are sent, those with most RPCs. */
+/** Most groups sent, those with most RPCs. */
 const GROUPS = 200
 
-/** What runs, by the usual forms of a job id: `4690.python.u1021`, `python.1021`, `python`. */
+/** Program name in the usual forms of a job id: `4690.python.u1021`, `python.1021`, `python`. */
 export function programOf(jobId: string): string {
   const parts = jobId.split('.')
   const first = /^\d+(?:[_[].*)?$/.test(parts[0] ?? '') && parts.length > 1 ? 1 : 0
@@ -32,7 +32,7 @@ interface Sum {
   record: number
 }
 
-/** A sum over what is known. */
+/** Sum over known values. */
 const plus = (sum: number | null, v: number): number | null => (Number.isNaN(v) ? sum : (sum ?? 0) + v)
 
 function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => readonly string[]): Map<string, Sum> {
@@ -73,8 +73,8 @@ function sumsOf(table: JobTable, shown: Uint32Array, keysOf: (i: number) => read
   return sums
 }
 
-/** Of a server its own RPCs are told: what a job reads and writes is not known server by server. */
-function onServers(viewed: Viewed, sample: number, sums: Map<string, Sum>): void {
+/** A server group has the server's own RPCs only: reads and writes of a job are not known per server. */
+function onServers(viewed: ClusterView, sample: number, sums: Map<string, Sum>): void {
   for (const sum of sums.values()) {
     sum.readBps = sum.writeBps = sum.mdops = null
     const own = viewed.targets.filter(({ node }) => node === sum.name)
@@ -88,7 +88,7 @@ const isLowerBound = (s: Sum): boolean => s.isPartial && s.rpcs !== null
 
 /** @param shown  jobs that pass the filter. */
 export function groupsOf(
-  viewed: Viewed,
+  viewed: ClusterView,
   { table, shown, sample }: { readonly table: JobTable; readonly shown: Uint32Array; readonly sample: number },
   by: JobGroupBy,
 ): Groups {

@@ -1,8 +1,8 @@
-/** Every known job with what the table shows of it at one sample, as columns; shared by the table, its filter and its totals. */
+/** Columns of every known job at one sample; shared by the table, its filter and its totals. */
 import type { JobColumn } from '#core/api/frames.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { jobColumn, PART_COLUMNS, shareColumn, shareName } from '../../../cluster/state/recent.ts'
-import type { JobRead, KnownJobs, Viewed } from '../../../cluster/viewed.ts'
+import type { JobRead, KnownJobs, ClusterView } from '../../../cluster/cluster-view.ts'
 import type { FilterRow } from '../../job-filter.ts'
 import { isPresent, orNull, rateSamples, throttledSamples } from '../../position.ts'
 import { factsOf, type KnownFacts } from '../known-facts.ts'
@@ -13,7 +13,7 @@ export interface JobRow extends FilterRow {
   readonly colour: number
   readonly ioBytes: number | null
   readonly ruleRate: number | null
-  /** Some of its targets were not measured: its rates are no less than this. */
+  /** Some of its targets were not measured: its rates are lower bounds. */
   readonly partial: boolean
 }
 
@@ -26,7 +26,7 @@ const C = {
   mdops: jobColumn('mdops'),
 }
 
-function knownAt(viewed: Viewed, atMs: number): KnownJobs {
+function knownAt(viewed: ClusterView, atMs: number): KnownJobs {
   const known = viewed.jobs.known?.(atMs)
   if (known) return known
   const jobs: JobRead[] = []
@@ -44,7 +44,10 @@ export class JobTable {
   readonly mdops: Float64Array
   /** Mean of the last ten seconds. */
   readonly throttled: Float64Array
-  /** 1: some of the job's targets were not measured in that time, and `rpcs`, `readBps` and `writeBps` are those of the others. */
+  /**
+   * 1: some of the job's targets were not measured in that time, and `rpcs`, `readBps` and `writeBps` cover only the
+   * others.
+   */
   readonly partial: Uint8Array
   /** NaN without one. */
   readonly record: Float64Array
@@ -55,14 +58,14 @@ export class JobTable {
   readonly #nodeOf: ReadonlyMap<string, string>
   /** Index of the rule's name in `ruleNames`; -1 without one. */
   readonly ruleAt: Int32Array
-  /** What a job without a rule falls under; empty where rules of long ago have left memory while rates are still there. */
+  /** Rule of a job that matches no other; empty if old rules have left memory while rates are still there. */
   readonly noRule: 'default' | ''
 
   /**
-   * @param target  whose record is shown; empty = the sum over all.
-   * @param only    the one job wanted; all that are known without it.
+   * @param target  target of the records; empty = the sum over all.
+   * @param only    the single job to include; all known jobs without it.
    */
-  constructor(viewed: Viewed, sample: number, atMs: number, target = '', only?: string) {
+  constructor(viewed: ClusterView, sample: number, atMs: number, target = '', only?: string) {
     const one = only === undefined ? undefined : viewed.jobs.find(only)
     const isThere = one !== undefined && one.firstSeenMs <= atMs
     const known =
@@ -104,13 +107,14 @@ export class JobTable {
     return rpcs > 0 ? ((this.readBps[i] as number) + (this.writeBps[i] as number)) / rpcs : NaN
   }
 
-  /** Servers of the targets that it is seen on; none where it is seen on metadata targets only. */
+  /** Servers of the targets that it was seen on; none if it was seen on metadata targets only. */
   servers(i: number): readonly string[] {
     return [...new Set([...this.jobs[i]!.targets].flatMap((target) => this.#nodeOf.get(target) ?? []))]
   }
 
   topOp(i: number): string {
-    let [top, most] = ['', 0]
+    let top = ''
+    let most = 0
     if (this.#isNow) for (const [op, n] of this.jobs[i]!.lastSecond.ops) if (n > most) [top, most] = [op, n]
     if (top !== '') return top
     if (!((this.rpcs[i] as number) > 0)) return ''
@@ -121,7 +125,7 @@ export class JobTable {
     return this.#rules.names
   }
 
-  /** What the table shows of its jobs that no sample changes. */
+  /** Columns that do not depend on the sample. */
   get facts(): KnownFacts {
     return factsOf(this.jobs)
   }
@@ -131,7 +135,7 @@ export class JobTable {
     return at < 0 ? this.noRule : (this.#rules.names[at] as string)
   }
 
-  /** A row in whole, for what is on screen. */
+  /** Complete row, for display. */
   row(i: number): JobRow {
     const job = this.jobs[i]!
     const rule = this.#rules.of(job.jobId)
@@ -158,8 +162,8 @@ export class JobTable {
     }
   }
 
-  /** Of jobs without a rate, what was measured of them. */
-  #fillFromParts(viewed: Viewed, names: readonly string[], sample: number): Uint8Array {
+  /** Fills jobs without a rate from the measured parts. */
+  #fillFromParts(viewed: ClusterView, names: readonly string[], sample: number): Uint8Array {
     const partial = new Uint8Array(names.length)
     if (!this.rpcs.some(Number.isNaN)) return partial
     const n = rateSamples(viewed)
@@ -179,7 +183,7 @@ export class JobTable {
     return partial
   }
 
-  /** One row after the other in the same object: for tests that keep none. */
+  /** Iterates over the rows in one reused object: for tests that keep none. */
   cursor(): RowCursor {
     return new RowCursor(this, this.#atMs)
   }
@@ -194,7 +198,7 @@ export class JobTable {
     return part.subarray(from, end)
   }
 
-  /** The column of a number that is sorted by. */
+  /** Numeric column to sort by. */
   #numbers(by: JobColumn): Float64Array | undefined {
     if (by === 'rule' || by === 'jobId' || by === 'account') return undefined
     if (by === 'nodes') return this.facts.nodes
@@ -228,14 +232,15 @@ const textOrder = (texts: readonly string[], id: (i: number) => string, descendi
 export const valueOrder = (column: Float64Array, id: (i: number) => string, descending: boolean): Compare => {
   const sign = descending ? -1 : 1
   return (a, b) => {
-    const [x, y] = [column[a] as number, column[b] as number]
+    const x = column[a] as number
+    const y = column[b] as number
     if (x < y) return -sign
     if (x > y) return sign
     return Number(x !== x) - Number(y !== y) || byCodeUnit(id(a), id(b))
   }
 }
 
-/** A row that is read where it stands: nothing is made for the ten thousand that a filter goes through. */
+/** Row view that is moved over the columns: avoids allocating ten thousand objects for a filter. */
 class RowCursor implements FilterRow {
   at = 0
   readonly #table: JobTable

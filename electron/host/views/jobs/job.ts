@@ -1,4 +1,4 @@
-/** One job in full: its record and how it moved, what it does, where, and under which rules. */
+/** One job in full: its record and history, operations, targets, and rules. */
 import type { JobFrame } from '#core/api/frames.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import { binBytes } from '#core/lustre/size-histogram.ts'
@@ -10,7 +10,7 @@ import {
   shareColumn,
   shareName,
 } from '../../../cluster/state/recent.ts'
-import type { Viewed } from '../../../cluster/viewed.ts'
+import type { ClusterView } from '../../../cluster/cluster-view.ts'
 import { againstOf, onAxis, type Against, type FindAgainst } from '../against.ts'
 import { JobTable } from './job-rows.ts'
 import { ruleLookup, rulesAt } from '../rule-lookup.ts'
@@ -37,7 +37,7 @@ function sizes(monitor: ClusterMonitor, jobId: string): JobFrame['sizes'] {
   return [...bins].sort(([a], [b]) => a - b).map(([bin, n]) => ({ bytes: binBytes(bin), share: n / all }))
 }
 
-/** The server's own text for the job, on the target where it has most RPCs. */
+/** Raw job_stats entry of the job, on the target where it has most RPCs. */
 function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undefined): string {
   for (const host of monitor.servers) {
     for (const t of monitor.reading(host, 'ost_io')?.targets ?? []) {
@@ -49,20 +49,23 @@ function rawEntry(monitor: ClusterMonitor, jobId: string, target: string | undef
 }
 
 /**
- * Share of the tokens allocated in the last second on the targets where the job has any, and the share of them that nodes
- * alone would give it among the jobs with tokens there.
+ * Share of the tokens allocated in the last second on the targets where the job has any, and the share that nodes alone
+ * would give it among the jobs with tokens there.
  */
 function shares(
-  viewed: Viewed,
+  viewed: ClusterView,
   jobId: string,
   sample: number,
   target: string,
 ): { share: number | null; entitled: number | null } {
   const { shares: table } = viewed.recent
   const nodesOf = (id: string): number => viewed.jobs.find(id)?.nodes ?? 1
-  let [mine, entitled, total] = [0, 0, 0]
+  let mine = 0
+  let entitled = 0
+  let total = 0
   for (const name of target === '' ? viewed.targets.map((t) => t.target) : [target]) {
-    let [tokens, nodes] = [0, 0]
+    let tokens = 0
+    let nodes = 0
     for (const job of viewed.jobs.all) {
       if (!job.targets.has(name)) continue
       const has = orZero(table.mean(shareName(job.jobId, name), TOKENS, sample, rateSamples(viewed)))
@@ -79,26 +82,26 @@ function shares(
   return mine === 0 ? { share: null, entitled: null } : { share: mine / total, entitled: entitled / total }
 }
 
-/** RPC/s of one job on one target; null where the target was not measured, and of a past, which does not keep it. */
-function rateOn(viewed: Viewed, target: string, share: string, sample: number): number | null {
+/** RPC/s of one job on one target; null if the target was not measured, and for the past, where this is not kept. */
+function rateOn(viewed: ClusterView, target: string, share: string, sample: number): number | null {
   if (!liveOf(viewed)) return null
   const { raw, shares: table } = viewed.recent
   const n = rateSamples(viewed)
   if (Number.isNaN(raw.targets.mean(target, 0, sample, n))) return null
-  // A target that was measured without the job served nothing of it.
+  // A measured target without the job served none of its RPCs.
   return orZero(table.mean(share, 0, sample, n))
 }
 
-/** What the job did over the window, on one target or in all. */
+/** Activity of the job over the window, on one target or in all. */
 function seriesOf(
-  viewed: Viewed,
+  viewed: ClusterView,
   { jobId, target, windowMs }: { jobId: string; target: string; windowMs: number },
   sample: number,
 ): JobFrame['series'] {
   if (sample === 0) return { t: [], record: [], rpcs: [], allowed: [], demand: [], allocated: [] }
   const seconds = viewed.source.periodNs / NS_PER_S
   if (target !== '') {
-    // One job on one target is kept as sampled only, for some minutes.
+    // Per-target samples of a job are kept for some minutes only.
     const { shares: table } = viewed.recent
     const { from, to, step } = table.window(sample, windowMs, POINTS)
     const name = shareName(jobId, target)
@@ -126,7 +129,7 @@ function seriesAt(a: Against, atMs: number, query: { jobId: string; windowMs: nu
 }
 
 export function jobFrame(
-  viewed: Viewed,
+  viewed: ClusterView,
   query: { at: number | null; windowMs: number; againstMs?: number | null; target: string; jobId: string },
   seq: number,
   find?: FindAgainst,

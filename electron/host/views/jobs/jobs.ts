@@ -1,4 +1,4 @@
-/** The jobs table: the slice on screen, its totals and facets, and the two charts above it. */
+/** Jobs table: the visible slice, its totals and facets, and the two charts above it. */
 import type { JobColumn, JobGroupBy, JobsFrame } from '#core/api/frames.ts'
 import {
   jobColumn,
@@ -8,15 +8,43 @@ import {
   TOTAL,
   totalColumn,
 } from '../../../cluster/state/recent.ts'
-import type { Viewed } from '../../../cluster/viewed.ts'
+import type { ClusterView } from '../../../cluster/cluster-view.ts'
 import { parseJobFilter, type FilterRow } from '../../job-filter.ts'
 import { againstOf, columnAt, overlayOf, type Against, type FindAgainst } from '../against.ts'
 import { groupsOf } from './job-groups.ts'
-import { pinsOf, sliceOf } from './job-pins.ts'
 import { JobTable } from './job-rows.ts'
 import { debtsAt, pairColumns } from '../pairs.ts'
 import { liveOf, orNull, orZero, rateSamples, stand, throttledSamples } from '../../position.ts'
 import { stackFrame } from '../stack.ts'
+
+// Tagged jobs come before all others and remain while a filter hides them; both parts are in the requested order.
+
+/** Rows of the table: the known tagged ones, and the others that pass the filter. */
+function pinsOf(table: JobTable, tagged: readonly string[], passing: Uint32Array) {
+  if (tagged.length === 0) return { pins: new Uint32Array(), rest: passing, shown: passing }
+  const wanted = new Set(tagged)
+  const pins = Uint32Array.from(table.jobs.flatMap((job, i) => (wanted.has(job.jobId) ? [i] : [])))
+  const first = new Set(pins)
+  const rest = passing.filter((i) => !first.has(i))
+  const shown = new Uint32Array(pins.length + rest.length)
+  shown.set(pins)
+  shown.set(rest, pins.length)
+  return { pins, rest, shown }
+}
+
+/** Visible slice of the table. */
+function sliceOf(
+  table: JobTable,
+  { pins, rest }: { readonly pins: Uint32Array; readonly rest: Uint32Array },
+  { sort, descending, offset, limit }: { sort: JobColumn; descending: boolean; offset: number; limit: number },
+): number[] {
+  const rank = (rows: Uint32Array, from: number, to: number): number[] =>
+    to <= from ? [] : [...table.ranked(rows, sort, descending, from, to)]
+  const from = offset
+  const to = offset + limit
+  const n = pins.length
+  return [...rank(pins, Math.min(from, n), Math.min(to, n)), ...rank(rest, Math.max(0, from - n), Math.max(0, to - n))]
+}
 
 const SPARK_POINTS = 40
 const FACETS = 6
@@ -27,12 +55,12 @@ export interface JobsQuery {
   readonly at: number | null
   readonly windowMs: number
   readonly againstMs?: number | null
-  /** Target whose records are shown; empty = all, summed. */
+  /** Target of the records; empty = all, summed. */
   readonly target: string
   readonly sort: JobColumn
   readonly descending: boolean
   readonly filter: string
-  /** Tagged jobs, which come first. */
+  /** Tagged jobs, shown first. */
   readonly pinned?: readonly string[]
   readonly groupBy?: JobGroupBy | null
   readonly offset: number
@@ -46,9 +74,12 @@ function facet(counts: Iterable<readonly [value: string, count: number]>): { val
     .slice(0, FACETS)
 }
 
-/** Jobs by state, as `is:` of the filter has them, counted from the columns: a frame goes through all jobs. */
+/** Jobs by state, as in the filter's `is:`, counted from the columns: a frame goes through all jobs. */
 function states(table: JobTable): JobsFrame['facets']['is'] {
-  let [borrowing, lending, slowed, idle] = [0, 0, 0, 0]
+  let borrowing = 0
+  let lending = 0
+  let slowed = 0
+  let idle = 0
   const { record, throttled, rpcs, mdops, length } = table
   for (let i = 0; i < length; i++) {
     const v = record[i] as number
@@ -61,7 +92,7 @@ function states(table: JobTable): JobsFrame['facets']['is'] {
   return Object.entries(count).flatMap(([value, n]) => (n === 0 ? [] : [{ value, count: n }]))
 }
 
-/** Whether a job of a rule of that name is bound: what falls under `default` is not. */
+/** True if a rule of that name limits its job: `default` does not. */
 const isBinding = (rule: string): boolean => rule !== 'default' && rule !== ''
 
 function ruleFacet(table: JobTable): JobsFrame['facets']['rule'] {
@@ -91,8 +122,16 @@ function totals(table: JobTable, shown: Uint32Array): JobsFrame['totals'] {
   const { rpcs: column, readBps: reads, writeBps: writes, mdops: metadata, throttled: slowed, ruleAt } = table
   const { nodes: size } = table.facts
   const isUsed = new Uint8Array(table.ruleNames.length)
-  let [nodes, rpcs, readBps, writeBps, mdops, throttled, record, busy] = [0, 0, 0, 0, 0, 0, 0, 0]
-  let [measured, metadataMeasured] = [0, 0]
+  let nodes = 0
+  let rpcs = 0
+  let readBps = 0
+  let writeBps = 0
+  let mdops = 0
+  let throttled = 0
+  let record = 0
+  let busy = 0
+  let measured = 0
+  let metadataMeasured = 0
   let isPartial = false
   for (let k = 0; k < shown.length; k++) {
     const i = shown[k] as number
@@ -132,16 +171,16 @@ function totals(table: JobTable, shown: Uint32Array): JobsFrame['totals'] {
   }
 }
 
-/** Tokens that changed hands, summed over equal intervals of the window. */
-function ledger(viewed: Viewed, sample: number, windowMs: number): JobsFrame['ledger'] {
+/** Tokens lent and returned, summed over equal intervals of the window. */
+function ledger(viewed: ClusterView, sample: number, windowMs: number): JobsFrame['ledger'] {
   const none = { t: [], lent: [], borrowed: [], intervalMs: 0 }
-  // What changed hands is not kept with the samples of the past.
+  // Transfers are not kept with the samples of the past.
   if (sample === 0 || !liveOf(viewed)) return none
   const { tier, to, stepMs } = viewed.recent.tierFor(sample, windowMs)
   const samplesASecond = 1e9 / viewed.source.periodNs
   const { totals } = tier
   const { from, step } = totals.window(to, windowMs, BARS)
-  // Values of a coarse tier are means per sample of the fine one.
+  // Values of a coarse tier are means per fine sample.
   const weight = stepMs === undefined ? 1 : (samplesASecond * stepMs) / 1000
   const perSample = (m: 'lent' | 'borrowed'): number[] =>
     totals.downsample(TOTAL, totalColumn(m), from, to, step).map((v, i, all) => {
@@ -152,7 +191,7 @@ function ledger(viewed: Viewed, sample: number, windowMs: number): JobsFrame['le
   return { t: totals.times(from, to, step), lent: perSample('lent'), borrowed: perSample('borrowed'), intervalMs }
 }
 
-/** Indices of the jobs that pass a filter; undefined lets all pass. */
+/** Indices of the jobs that pass a filter; undefined passes all. */
 function passing(table: JobTable, test: ((row: FilterRow) => boolean) | undefined): Uint32Array {
   const shown = new Uint32Array(table.length)
   if (!test) return shown.map((_, i) => i)
@@ -162,7 +201,7 @@ function passing(table: JobTable, test: ((row: FilterRow) => boolean) | undefine
   return shown.subarray(0, n)
 }
 
-/** The rows as they were at A. */
+/** Rows as of A. */
 function rowsAt(a: Against, ids: readonly string[], target: string): JobsFrame['rows']['against'] {
   const second = rateSamples(a.viewed)
   const { shares } = a.viewed.recent
@@ -180,7 +219,7 @@ function rowsAt(a: Against, ids: readonly string[], target: string): JobsFrame['
   }
 }
 
-export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: FindAgainst): JobsFrame {
+export function jobsFrame(viewed: ClusterView, query: JobsQuery, seq: number, find?: FindAgainst): JobsFrame {
   const { sample, atMs } = stand(viewed, query.at)
   const { a, head } = againstOf(query.againstMs, find)
   const stack = stackFrame(viewed, sample, query.windowMs, ['rpcs'], ['rpcs'])
@@ -244,5 +283,12 @@ export function jobsFrame(viewed: Viewed, query: JobsQuery, seq: number, find?: 
 
 const NO_ROWS = { pins: new Uint32Array(), rest: new Uint32Array(), shown: new Uint32Array() }
 const NO_TOTALS: JobsFrame['totals'] = {
-  ...{ nodes: 0, rpcs: 0, readBps: 0, writeBps: 0, mdops: 0, throttled: 0, rules: 0, record: 0 },
+  nodes: 0,
+  rpcs: 0,
+  readBps: 0,
+  writeBps: 0,
+  mdops: 0,
+  throttled: 0,
+  rules: 0,
+  record: 0,
 }

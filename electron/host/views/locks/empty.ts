@@ -1,14 +1,21 @@
-/** The locks frame of a source that has no plane, or before its first sample: nothing is made up. */
+/** Locks frame without data, for a source without a plane or before its first sample. */
 import type { LocksFrame } from '#core/api/locks.ts'
 import { emptyRows } from './rows.ts'
 
-/** What every frame has, whatever is in it. */
+/** Fields that every frame has, also without data. */
 export type LocksHead = Pick<LocksFrame, 'seq' | 'sample' | 'atMs' | 'windowMs' | 'planes' | 'plane'>
 
 export const emptyLocks = (head: LocksHead): LocksFrame => ({
   ...head,
-  ...{ held: null, grants: null, cancels: null, manager: '', modes: [] },
+  held: null,
+  grants: null,
+  cancels: null,
+  manager: '',
+  modes: [],
   series: { t: [], held: [], grants: [], cancels: [], waiting: [] },
   ...emptyRows(),
-  ...{ alarms: [], resource: null, ldlm: null, notices: [] },
+  alarms: [],
+  resource: null,
+  ldlm: null,
+  notices: [],
 })

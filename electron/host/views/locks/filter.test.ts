@@ -1,14 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseLockFilter, type LockRow } from './filter.ts'
+import { parseLockFilter, type LockRow } from './rows.ts'
 
 const row: LockRow = {
-  ...{ name: 'ckpt.h5 / 3', server: 'oss02', waiting: 14, conflicts: 412, revocations: 398, cancelMs: 9.1, held: 20 },
-  ...{ alarms: ['convoy'], modes: () => new Set(['NBW', 'PR'] as const) },
+  name: 'ckpt.h5 / 3',
+  server: 'oss02',
+  waiting: 14,
+  conflicts: 412,
+  revocations: 398,
+  cancelMs: 9.1,
+  held: 20,
+  alarms: ['convoy'],
+  modes: () => new Set(['NBW', 'PR'] as const),
 }
 const idle: LockRow = {
-  ...{ name: 'restart / 0', server: 'oss01', waiting: 0, conflicts: 0, revocations: 0, cancelMs: null, held: 0 },
-  ...{ alarms: [], modes: () => new Set() },
+  name: 'restart / 0',
+  server: 'oss01',
+  waiting: 0,
+  conflicts: 0,
+  revocations: 0,
+  cancelMs: null,
+  held: 0,
+  alarms: [],
+  modes: () => new Set(),
 }
 
 function passes(filter: string, r: LockRow): boolean {
@@ -48,13 +62,13 @@ describe('the filter of resources', () => {
 
   it.each([
     ['-res:', 1, 'res: needs a value'],
-    ['ckpt  mode:XX', 7, 'mode: knows PR, NBW, BW, PW'],
-    ['mode:constructor', 1, 'mode: knows PR, NBW, BW, PW'],
-    ['is:toString', 1, 'is: knows convoy, ping-pong, eviction, waiting, idle'],
+    ['ckpt  mode:XX', 7, 'mode: must be one of PR, NBW, BW, PW'],
+    ['mode:constructor', 1, 'mode: must be one of PR, NBW, BW, PW'],
+    ['is:toString', 1, 'is: must be one of convoy, ping-pong, eviction, waiting, idle'],
     ['user:ana', 1, 'user: is not a field; fields are res, server, mode, is'],
     ['constructor:x', 1, 'constructor: is not a field; fields are res, server, mode, is'],
     ['waiting>', 1, 'a number is not a number such as 500, 5k or 1.5m'],
-    ['waiting>2 rpc>3', 11, 'rpc cannot be compared; numbers are waiting, conf, rev, cancel, held'],
+    ['waiting>2 rpc>3', 11, 'rpc is not numeric; numeric fields are waiting, conf, rev, cancel, held'],
   ])('says what is wrong with %j, and where', (filter, column, message) => {
     expect(parseLockFilter(filter)).toEqual({ ok: false, error: { column, message } })
   })

@@ -9,8 +9,7 @@ import {
 } from '../../../../tests/node/emulated-cluster.ts'
 import { LdlmSeries, type LdlmReading } from '../../../cluster/locks/ldlm-series.ts'
 import { openHost, type Host } from '../../host.ts'
-import { hasLdlm, ldlmPart, type LdlmPart, type LdlmQuery } from './ldlm.ts'
-import { conditionOf } from './ldlm-words.ts'
+import { hasLdlm, ldlmPart, type LdlmPart, type LdlmQuery, conditionOf } from './ldlm.ts'
 import { locksFrame } from './locks.ts'
 import { stand } from '../../position.ts'
 import { lost } from '#tests/kits/electron/answers.ts'
@@ -48,7 +47,7 @@ describe('the lock counters of the console that opens on first start', () => {
       ...[0, 1].map((n) => `mdt-demo-MDT000${n}_UUID`),
     ])
     expect(ldlm.node.toSorted()).toEqual(['mds01', 'mds01', 'oss01', 'oss01', 'oss02', 'oss02'])
-    // Metadata comes and goes; what writes data keeps its locks.
+    // Metadata locks come and go; data writers keep theirs.
     const moves = ldlm.grantRate.map((g, i) => (g ?? 0) + (ldlm.cancelRate[i] ?? 0))
     expect(moves).toEqual(moves.toSorted((a, b) => b - a))
     expect(ldlm.namespace[0]).toMatch(/^mdt-/)
@@ -191,7 +190,7 @@ describe('what is said of a namespace', () => {
   const calm = (n: number, s: Second = {}): Second[] => Array.from({ length: n }, () => s)
 
   it.each<[string, readonly (Second | null)[], string, string]>([
-    ['nothing moves', calm(9, { grants: 0, cancels: 0 }), 'idle', 'no lock comes or goes'],
+    ['nothing moves', calm(9, { grants: 0, cancels: 0 }), 'idle', 'no grants or cancels'],
     ['all is well', calm(9), 'ok', ''],
     ['the pool is three quarters full', [{ granted: 750 }], 'watch', "75 % of the pool's limit is granted"],
     ['the pool is almost full', [{ granted: 950 }], 'bad', "95 % of the pool's limit"],

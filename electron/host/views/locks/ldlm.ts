@@ -1,9 +1,11 @@
 /**
- * The locks frame of Lustre's own lock manager: what its servers count, at the sample that is shown. Modes, queues and
- * resources of single locks are not among it; servers export none.
+ * Locks frame of Lustre's own lock manager: counters of its servers at the shown sample. Modes, queues and resources of
+ * single locks are not included; servers do not export them.
  */
 import type { LocksFrame, LocksSort } from '#core/api/locks.ts'
 import { grouped } from '#core/control/sentence.ts'
+import type { Result } from '#core/base/result.ts'
+import type { Level } from '#core/api/parts.ts'
 import {
   LDLM_COLUMNS,
   LDLM_TOTAL,
@@ -15,13 +17,119 @@ import {
 } from '../../../cluster/locks/ldlm-series.ts'
 import type { LdlmReader } from '../../../cluster/locks/ldlm-reader.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
-import { parseLdlmFilter } from './ldlm-filter.ts'
-import { conditionOf, type Condition } from './ldlm-words.ts'
 import { orNull, type Position } from '../../position.ts'
+import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
+
+// Condition of a server's lock namespace, as a level and a text.
+
+/** Window in which events are reported, rows of a second. */
+const LATELY = 60
+/** Window of current cancels, compared with the minutes before. */
+const NOW = 5
+const USUAL = 300
+/** Fewest rows that determine the usual level. */
+const KNOWN = 30
+/** Far above usual: this many times as many, and a minimum per second. */
+const FAR = 4
+const FAR_PER_S = 20
+/** Shares of the pool's limit. */
+const NEAR = 0.75
+const FULL = 0.9
+
+interface Condition {
+  readonly level: Level
+  readonly why: string
+}
+
+/** Increase of a counter over the last minute; a decrease is a restart of the counter. */
+function risen(series: LdlmSeries, key: string, m: LdlmMeasure, row: number): number {
+  const { table } = series
+  let sum = 0
+  let before = NaN
+  for (let r = Math.max(table.oldest, row - LATELY); r <= row; r++) {
+    const v = table.value(key, ldlmColumn(m), r)
+    if (Number.isNaN(v)) continue
+    if (v > before) sum += v - before
+    before = v
+  }
+  return sum
+}
+
+/** Condition of a namespace at a row of its series: the worst one that applies. */
+export function conditionOf(series: LdlmSeries, key: string, row: number): Condition {
+  const at = (m: LdlmMeasure): number => series.value(series.table, key, ldlmColumn(m), row)
+  const timeouts = risen(series, key, 'timeouts', row)
+  if (timeouts > 0) {
+    const callbacks = timeouts === 1 ? '1 callback was' : `${grouped(timeouts)} callbacks were`
+    return { level: 'bad', why: `${callbacks} not answered in time in the last minute: clients are evicted` }
+  }
+  const used = at('granted') / at('limit')
+  if (used >= NEAR) {
+    const why = `${grouped(used * 100)} % of the pool's limit is granted: clients must release locks`
+    return { level: used >= FULL ? 'bad' : 'watch', why }
+  }
+  const contended = risen(series, key, 'contentions', row)
+  if (contended > 0) {
+    return { level: 'watch', why: `resources were contended ${grouped(contended)} × in the last minute` }
+  }
+  const column = ldlmColumn('cancelRate')
+  const cancels = series.table.mean(key, column, row, NOW)
+  const usual = series.table.mean(key, column, row - NOW, USUAL)
+  const isKnown = row - NOW - KNOWN >= 1 && !Number.isNaN(series.table.value(key, column, row - NOW - KNOWN))
+  if (isKnown && cancels >= FAR_PER_S && cancels > FAR * usual) {
+    return {
+      level: 'watch',
+      why: `${grouped(cancels)} cancels/s, usually ${usual < 10 ? usual.toFixed(1) : grouped(usual)}`,
+    }
+  }
+  const moves = at('grantRate') + at('cancelRate')
+  if (moves === 0) return { level: 'idle', why: 'no grants or cancels' }
+  return { level: 'ok', why: '' }
+}
+
+// Filter of the namespace table: `ns:OST0000 node:oss granted>10k cancels>=5`.
+
+type LdlmRow = Readonly<Record<LdlmMeasure, number>> & { readonly namespace: string; readonly node: string }
+
+const TEXT: Readonly<Record<string, (r: LdlmRow) => string>> = { ns: (r) => r.namespace, node: (r) => r.node }
+/** NaN, a gap, matches no comparison. */
+const NUMBER: Readonly<Record<string, (r: LdlmRow) => number>> = {
+  locks: (r) => r.locks,
+  resources: (r) => r.resources,
+  granted: (r) => r.granted,
+  grants: (r) => r.grantRate,
+  cancels: (r) => r.cancelRate,
+  timeouts: (r) => r.timeouts,
+  contentions: (r) => r.contentions,
+}
+
+function term(word: string): RowTest<LdlmRow> | string {
+  const number = /^([a-z]+)(>=|<=|>|<|=)(.*)$/.exec(word)
+  if (number) {
+    const [, name = '', op = '', value = ''] = number
+    const of = entry(NUMBER, name)
+    if (!of) return `${name} is not numeric; numeric fields are ${Object.keys(NUMBER).join(', ')}`
+    const passes = comparison(op, value)
+    return typeof passes === 'string' ? passes : (r) => passes(of(r))
+  }
+  const [, name = '', value = ''] = /^([a-z]+):(.*)$/.exec(word) ?? []
+  if (name === '') {
+    const has = glob(word)
+    return (r) => has(r.namespace) || has(r.node)
+  }
+  if (value === '') return `${name}: needs a value`
+  const of = entry(TEXT, name)
+  if (!of) return `${name}: is not a field; fields are ${Object.keys(TEXT).join(', ')}`
+  const has = glob(value)
+  return (r) => has(of(r))
+}
+
+/** Parses a filter; an empty one matches everything. */
+const parseLdlmFilter = (text: string): Result<RowTest<LdlmRow>, FilterError> => parseFilter(text, term)
 
 const SERIES_POINTS = 300
 const SPARK_POINTS = 40
-/** A row that is older than this says nothing of the shown instant. */
+/** Age from which a row no longer describes the shown instant. */
 const STALE_MS = 3_000
 
 export interface LdlmQuery {
@@ -30,24 +138,24 @@ export interface LdlmQuery {
   readonly filter: string
   readonly offset: number
   readonly limit: number
-  /** A namespace. */
+  /** Name of a namespace. */
   readonly selected: string
 }
 
-/** What the `ldlm` plane fills of a frame. */
+/** Fields of a frame that the `ldlm` plane fills. */
 export type LdlmPart = Pick<
   LocksFrame,
   'manager' | 'held' | 'grants' | 'cancels' | 'series' | 'filterError' | 'known' | 'shown' | 'offset' | 'ldlm'
 >
 
-/** Whether a source has servers whose lock manager can be asked. */
+/** True if a source has servers with a readable lock manager. */
 export const hasLdlm = (monitor: ClusterMonitor): boolean => monitor.ldlm.hasServers
 
 /** One namespace at the shown row. */
 interface Row {
   readonly known: KnownNamespace
   readonly values: Readonly<Record<LdlmMeasure, number>>
-  /** Why its server tells nothing; undefined while it does. */
+  /** Reason why its server does not report; undefined while it does. */
   readonly silent: string | undefined
 }
 
@@ -67,7 +175,7 @@ const byName = (a: Row, b: Row): number => {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-/** Namespaces that stand at a row; those of a silent server too, as gaps, unless another server has them now. */
+/** Namespaces at a row; those of a silent server as gaps, unless another server has taken them over. */
 function rowsAt(series: LdlmSeries, row: number, silent: ReadonlyMap<string, string>): Row[] {
   const rows: Row[] = []
   const gone: Row[] = []
@@ -90,7 +198,7 @@ function sparkOf(series: LdlmSeries, key: string, from: number, to: number, step
   return of('grantRate').map((g, i) => (g === null && cancels[i] == null ? null : (g ?? 0) + (cancels[i] ?? 0)))
 }
 
-/** @param isWhole  whether every server tells: then sums that are still to come are those of a moment ago. */
+/** @param isWhole  true if every server reports: sums still pending are then replaced by the previous ones. */
 function totalsOf(
   series: LdlmSeries,
   row: number,
@@ -105,15 +213,20 @@ function totalsOf(
   const now = (m: (typeof LDLM_TOTAL_COLUMNS)[number]): number | null =>
     orNull(isWhole ? series.value(totals, LDLM_TOTAL, column(m), row) : totals.value(LDLM_TOTAL, column(m), row))
   return {
-    ...{ held: now('held'), grants: now('grants'), cancels: now('cancels') },
+    held: now('held'),
+    grants: now('grants'),
+    cancels: now('cancels'),
     series: {
       t: totals.times(from, row, step),
-      ...{ held: all('held'), grants: all('grants'), cancels: all('cancels'), waiting: all('waiting') },
+      held: all('held'),
+      grants: all('grants'),
+      cancels: all('cancels'),
+      waiting: all('waiting'),
     },
   }
 }
 
-/** What the lock manager is, and what is not to be had of it. */
+/** Description of the lock manager, and of data it does not provide. */
 function managerOf({ series, leftOut }: LdlmReader, row: number): string {
   const counts = [...series.nodes.names]
     .map((n) => series.value(series.nodes, n, 0, row))
@@ -121,23 +234,42 @@ function managerOf({ series, leftOut }: LdlmReader, row: number): string {
   const sum = grouped(counts.reduce((n, v) => n + v, 0))
   const servers = counts.length === 1 ? '1 server' : `${counts.length} servers`
   const all = counts.length === 0 ? '' : ` ${sum} locks granted on ${servers};`
-  const more = leftOut === 0 ? '' : ` ${grouped(leftOut)} namespaces more than can be shown;`
+  const more = leftOut === 0 ? '' : ` ${grouped(leftOut)} more namespaces than can be shown;`
   return `Lustre LDLM, counters of servers:${all}${more} modes, queues and holders of locks are not exported`
 }
 
 const NOTHING: LdlmPart = {
   manager: 'Lustre LDLM',
-  ...{ held: null, grants: null, cancels: null, known: 0, shown: 0, offset: 0 },
+  held: null,
+  grants: null,
+  cancels: null,
+  known: 0,
+  shown: 0,
+  offset: 0,
   series: { t: [], held: [], grants: [], cancels: [], waiting: [] },
   ldlm: {
-    ...{ namespace: [], target: [], node: [], locks: [], unused: [], resources: [], granted: [], grantRate: [] },
-    ...{ cancelRate: [], limit: [], timeouts: [], contentions: [], level: [], why: [], spark: [], selected: '' },
+    namespace: [],
+    target: [],
+    node: [],
+    locks: [],
+    unused: [],
+    resources: [],
+    granted: [],
+    grantRate: [],
+    cancelRate: [],
+    limit: [],
+    timeouts: [],
+    contentions: [],
+    level: [],
+    why: [],
+    spark: [],
+    selected: '',
     series: { t: [], locks: [], grantRate: [], cancelRate: [], limit: [] },
     missing: [],
   },
 }
 
-/** Counters of namespaces by what comes and goes, at the shown sample. */
+/** Counters of namespaces with their rates, at the shown sample. */
 export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Position): LdlmPart {
   const { ldlm: reader } = monitor
   const { series } = reader
@@ -164,21 +296,32 @@ export function ldlmPart(monitor: ClusterMonitor, query: LdlmQuery, { atMs }: Po
     manager: managerOf(reader, row),
     ...totalsOf(series, row, query.windowMs, !all.some((r) => r.silent !== undefined)),
     ...(filter.ok ? {} : { filterError: filter.error }),
-    ...{ known: all.length, shown: sorted.length, offset: query.offset },
+    known: all.length,
+    shown: sorted.length,
+    offset: query.offset,
     ldlm: {
       namespace: rows.map((r) => r.known.namespace),
       target: rows.map((r) => r.known.target),
       node: rows.map((r) => r.known.node),
-      ...{ locks: column('locks'), unused: column('unused'), resources: column('resources') },
-      ...{ granted: column('granted'), grantRate: column('grantRate'), cancelRate: column('cancelRate') },
-      ...{ limit: column('limit'), timeouts: column('timeouts'), contentions: column('contentions') },
+      locks: column('locks'),
+      unused: column('unused'),
+      resources: column('resources'),
+      granted: column('granted'),
+      grantRate: column('grantRate'),
+      cancelRate: column('cancelRate'),
+      limit: column('limit'),
+      timeouts: column('timeouts'),
+      contentions: column('contentions'),
       level: conditions.map((c) => c.level),
       why: conditions.map((c) => c.why),
       spark: rows.map((r) => sparkOf(series, r.known.key, spark.from, row, spark.step)),
       selected: chosen?.known.namespace ?? '',
       series: {
         t: chosen ? table.times(from, row, step) : [],
-        ...{ locks: past('locks'), grantRate: past('grantRate'), cancelRate: past('cancelRate'), limit: past('limit') },
+        locks: past('locks'),
+        grantRate: past('grantRate'),
+        cancelRate: past('cancelRate'),
+        limit: past('limit'),
       },
       missing,
     },

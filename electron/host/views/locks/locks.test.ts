@@ -10,7 +10,7 @@ const resourceOf = ({ resource }: LocksFrame): Resource => {
   return resource
 }
 const lengths = (columns: object): number[] => [...new Set(Object.values(columns).map((v: unknown[]) => v.length))]
-/** Every instant that a resource tells of, Unix ms. */
+/** All instants that a resource contains, Unix ms. */
 function instants({ moment, lives, messages, queue }: Resource): number[] {
   const beginMs = moment.endMs - moment.spanMs
   const steps = [lives.asked, lives.granted, lives.canceling, lives.released, lives.dataAt, lives.downgradedAt]
@@ -88,7 +88,8 @@ describe('the locks view', () => {
         changes++
         const hasSecondPassed = (ms: number | null): number => Math.floor(((ms ?? 0) - EPOCH_S * 1000 - 24) / 5000)
         const isBorder = hasSecondPassed(frame.atMs) > hasSecondPassed(last.frame.atMs)
-        const [before, after] = [peakOf(last.resource), peakOf(resource)]
+        const before = peakOf(last.resource)
+        const after = peakOf(resource)
         if (!isBorder && last.resource.key === resource.key) expect(after).toBeGreaterThan(before)
       }
       last = { frame, resource }
@@ -102,7 +103,7 @@ describe('the locks view', () => {
       const f = await c.frame({ selected: name })
       const r = resourceOf(f)
       expect(r.name).toBe(name)
-      // What comes in the last 0.7 s is not whole yet.
+      // The last 0.7 s are not complete yet.
       const inSight = r.queue.waiting.filter((_, i) => (r.queue.t[i] ?? NaN) <= EPOCH_S * 1000 + 11_750)
       const longest = Math.max(...inSight.map((v) => v ?? 0))
       expect(longest).toBeGreaterThan(3)
@@ -148,7 +149,10 @@ describe('the locks view', () => {
     const filtered = await c.frame({ filter: 'res:*3 mode:NBW' })
     expect(filtered).toMatchObject({ known: 4, shown: 1, rows: { name: ['ckpt.h5 / 3'] } })
     const fault = await c.frame({ filter: 'res:ckpt mode:XW' })
-    expect(fault).toMatchObject({ shown: 4, filterError: { column: 10, message: 'mode: knows PR, NBW, BW, PW' } })
+    expect(fault).toMatchObject({
+      shown: 4,
+      filterError: { column: 10, message: 'mode: must be one of PR, NBW, BW, PW' },
+    })
   })
 
   it.each<[string, Parameters<Locked['frame']>[0]]>([
@@ -166,7 +170,7 @@ describe('the locks view', () => {
   })
 })
 
-/** Longest queue of a moment, from its lives. */
+/** Longest queue of the shown range, from its lock lives. */
 function peakOf({ lives, moment }: Resource): number {
   const ends = lives.granted.map((g, i) => g ?? lives.released[i] ?? Infinity)
   const at = (t: number): number => lives.asked.filter((asked, i) => asked <= t && (ends[i] ?? Infinity) > t).length

@@ -1,13 +1,30 @@
-/** Locks: resources by contention and the lanes of one, or the counters of Lustre's lock manager. */
-import type { LocksFrame, LocksPlane } from '#core/api/locks.ts'
+/** Locks view: resources by contention and one resource in detail, or the counters of Lustre's lock manager. */
+import type { LocksFrame, LocksPlane, LocksSort, Moment } from '#core/api/locks.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { emptyLocks } from './empty.ts'
 import { hasLdlm, ldlmPart } from './ldlm.ts'
-import type { LocksQuery } from './query.ts'
 import { seqdlmFrame } from './seqdlm.ts'
 import { stand } from '../../position.ts'
 
-/** Planes that a source has: the lock manager that tells every step first, it shows more. */
+// Query of the locks view.
+
+export interface LocksQuery {
+  readonly at: number | null
+  readonly windowMs: number
+  /** null: the first that the source has. */
+  readonly plane: LocksPlane | null
+  readonly sort: LocksSort
+  readonly filter: string
+  readonly offset: number
+  readonly limit: number
+  /** Key or name of a resource, or a namespace. */
+  readonly selected: string
+  readonly moment: Moment | null
+  /** null: long enough to show all of the longest queue. */
+  readonly spanMs: number | null
+}
+
+/** Planes of a source: the tracing lock manager first, which shows more. */
 export const lockPlanesOf = (monitor: ClusterMonitor): LocksPlane[] => [
   ...(monitor.locks ? (['seqdlm'] as const) : []),
   ...(hasLdlm(monitor) ? (['ldlm'] as const) : []),

@@ -7,15 +7,15 @@ import { LockTrace, type TraceLimits } from '#core/seqdlm/trace/lock-trace.ts'
 import type { LockWorld } from '#core/seqdlm/trace/trace.ts'
 import { EventLog } from '../../../cluster/state/event-log.ts'
 import { LockWatch } from '../../../cluster/locks/watch.ts'
-import type { LocksQuery } from './query.ts'
-import { foundMoment } from './moment.ts'
+import { longestQueueEnd } from './default-range.ts'
 import { seqdlmFrame } from './seqdlm.ts'
+import type { LocksQuery } from './locks.ts'
 
 const EPOCH_MS = 1_767_225_600_000
 const HOSTILE = '\u202E<script>alert(1)</script>"; rm -rf $(HOME) \u0007'
 const clock = (now: () => number) => ({ nowNs: now, toUnixMs: (ns: number) => EPOCH_MS + ns / NS_PER_MS })
 
-/** A trace of waiting and being granted: client 1 holds, `hold` ns each, what others ask for. */
+/** Trace of waits and grants: client 1 holds for `hold` ns each, others request. */
 class Queues {
   readonly trace: LockTrace
   #id = 0
@@ -40,14 +40,25 @@ class Queues {
       at: until,
       tell: told({
         ...lock,
-        ...{ kind: 'granted', at: until, reqId: id, asked: 'NBW', mode: 'NBW', range, required: range },
-        ...{ state: 'GRANTED', sn: id, minSn: 0, absorbed: [], waitedNs: until - at, rule: 'normal-grant' },
+        kind: 'granted',
+        at: until,
+        reqId: id,
+        asked: 'NBW',
+        mode: 'NBW',
+        range,
+        required: range,
+        state: 'GRANTED',
+        sn: id,
+        minSn: 0,
+        absorbed: [],
+        waitedNs: until - at,
+        rule: 'normal-grant',
       }),
     })
     this.#steps.push({ at: until + 1000, tell: told({ ...lock, kind: 'released', at: until + 1000 }) })
   }
 
-  /** Tells everything up to an instant, in order of time. */
+  /** Emits everything up to an instant, in time order. */
   play(toNs = Infinity): void {
     this.#steps.sort((a, b) => a.at - b.at)
     const later = this.#steps.findIndex((s) => s.at > toNs)
@@ -56,15 +67,24 @@ class Queues {
 }
 
 const world = (trace: LockTrace, name = (r: number): string => `f${r} / 0`): LockWorld => ({
-  ...{ trace, manager: HOSTILE.repeat(50) },
+  trace,
+  manager: HOSTILE.repeat(50),
   describe: (r) => ({ name: name(r), server: HOSTILE.repeat(20), about: HOSTILE.repeat(20) }),
   find: () => undefined,
   client: (c) => ({ name: `${HOSTILE.repeat(9)}${c}`, jobId: HOSTILE.repeat(99) }),
 })
 
 const query: LocksQuery = {
-  ...{ at: null, windowMs: 60_000, plane: null, sort: 'waiting', filter: '', offset: 0, limit: 200 },
-  ...{ selected: '', moment: null, spanMs: 10_000 },
+  at: null,
+  windowMs: 60_000,
+  plane: null,
+  sort: 'waiting',
+  filter: '',
+  offset: 0,
+  limit: 200,
+  selected: '',
+  moment: null,
+  spanMs: 10_000,
 }
 
 describe('ten thousand resources with hostile names', () => {
@@ -143,7 +163,7 @@ describe('what is forgotten', () => {
     expect(f).toMatchObject({ held: expect.any(Number) as number, known: 0, resource: null, modes: [] })
     expect(f.grants).toBeGreaterThan(900)
     expect(f.series.t.length).toBeGreaterThan(250)
-    expect(f.notices).toMatchObject([{ code: 'LOCKS_FORGOTTEN', why: 'what locks did is kept for the last 20 s' }])
+    expect(f.notices).toMatchObject([{ code: 'LOCKS_FORGOTTEN', why: 'lock traces are kept for the last 20 s' }])
   })
 
   it('counts of a sample outlive its lives, and a moment that was asked for says that it is gone', () => {
@@ -180,7 +200,7 @@ describe('a moment that is found', () => {
     queues.play()
     return queues.trace
   }
-  /** Longest queue of a stretch. */
+  /** Longest queue of a range. */
   const longest = (trace: LockTrace, fromNs: number, toNs: number): number =>
     Math.max(0, ...trace.queue(1, Math.max(0, fromNs), toNs, 1))
 
@@ -192,7 +212,7 @@ describe('a moment that is found', () => {
         const afterNs = Math.round(0.4 * spanNs)
         let last: { endNs: number; stretch: number } | undefined
         for (let atNs = 6 * NS_PER_S; atNs <= 30 * NS_PER_S; atNs += 100 * NS_PER_MS) {
-          const endNs = foundMoment(trace, 1, atNs, spanNs)
+          const endNs = longestQueueEnd(trace, 1, atNs, spanNs)
           expect(endNs).toBeLessThanOrEqual(atNs)
           expect(Number.isInteger(endNs)).toBe(true)
           const stretch = Math.floor((atNs - afterNs) / (5 * NS_PER_S))
@@ -215,8 +235,9 @@ describe('a moment that is found', () => {
     fc.assert(
       fc.property(seconds, fc.integer({ min: 60, max: 300 }), ({ bursts, spanMs }, tenths) => {
         const trace = played(bursts)
-        const [spanNs, atNs] = [spanMs * NS_PER_MS, tenths * 100 * NS_PER_MS]
-        const endNs = foundMoment(trace, 1, atNs, spanNs)
+        const spanNs = spanMs * NS_PER_MS
+        const atNs = tenths * 100 * NS_PER_MS
+        const endNs = longestQueueEnd(trace, 1, atNs, spanNs)
         const seenNs = atNs - Math.round(0.4 * spanNs)
         const border = Math.floor(seenNs / (5 * NS_PER_S)) * 5 * NS_PER_S
         const most = longest(trace, border - 5 * NS_PER_S, seenNs - 100 * NS_PER_MS)
@@ -228,13 +249,14 @@ describe('a moment that is found', () => {
 
   it('is the same for whoever comes later', () => {
     const bursts = [3, 7, 9, 12].map((s) => ({ atMs: s * 1_000, waiters: s, forMs: 40 }))
-    const [early, late] = [played(bursts), played(bursts)]
+    const early = played(bursts)
+    const late = played(bursts)
     const all = Array.from({ length: 200 }, (_, i) => (i + 1) * 100 * NS_PER_MS)
-    const found = all.map((atNs) => foundMoment(early, 1, atNs, 60 * NS_PER_MS))
+    const found = all.map((atNs) => longestQueueEnd(early, 1, atNs, 60 * NS_PER_MS))
     expect(
       all
         .toReversed()
-        .map((atNs) => foundMoment(late, 1, atNs, 60 * NS_PER_MS))
+        .map((atNs) => longestQueueEnd(late, 1, atNs, 60 * NS_PER_MS))
         .reverse(),
     ).toEqual(found)
   })

@@ -1,19 +1,81 @@
-/** One resource of the locks view: the moment shown of it, its lives and messages, its queue. */
-import type { LocksFrame, Moment } from '#core/api/locks.ts'
+/** One resource of the locks view: the shown range, its lock lives and messages, its queue. */
+import type { LocksFrame, Moment, LockLives, LockMessages } from '#core/api/locks.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ClientId, ResourceId } from '#core/seqdlm/messages.ts'
-import type { LockWorld, ResourceCounts, TraceReader } from '#core/seqdlm/trace/trace.ts'
-import { bounded } from '../../../cluster/locks/words.ts'
-import { lifeColumns, messageColumns, type ClientList } from './lives.ts'
-import { chosenResource, fittingMoment, foundMoment } from './moment.ts'
+import type { LockWorld, ResourceCounts, TraceReader, LockLife, TracedMessage } from '#core/seqdlm/trace/trace.ts'
+import { bounded } from '../../../cluster/locks/alarm-text.ts'
+import { chosenResource, fittingRange, longestQueueEnd } from './default-range.ts'
+
+// Lock lives and messages of one resource as columns, in ms from the beginning of the shown range.
+
+/** A lock that replaces many, or waits for many, names the first of them. */
+const NAMED_MAX = 16
+const WORDS_MAX = 200
+
+/** Clients of the frame: index in its list, and name. */
+interface ClientList {
+  readonly placeOf: (client: ClientId) => number
+  readonly nameOf: (client: ClientId) => string
+}
+
+/** Infinity means the end of the file, which a message cannot carry. */
+const finite = (v: number): number | null => (Number.isFinite(v) ? v : null)
+const known = (v: number | undefined): number | null => v ?? null
+
+/** A trace identifies clients by number; numbers are replaced by names. */
+const named = (rule: string, { nameOf }: ClientList): string =>
+  rule.replace(/\bclient (\d+)\b/g, (_, number: string) => nameOf(Number(number)))
+
+function lifeColumns(lives: readonly LockLife[], beginNs: number, clients: ClientList): LockLives {
+  const ms = (ns: number | undefined): number | null => (ns === undefined ? null : (ns - beginNs) / NS_PER_MS)
+  return {
+    id: lives.map((l) => l.id),
+    client: lives.map((l) => clients.placeOf(l.client)),
+    asked: lives.map((l) => (l.askedNs - beginNs) / NS_PER_MS),
+    granted: lives.map((l) => ms(l.grantedNs)),
+    canceling: lives.map((l) => ms(l.cancelingNs)),
+    released: lives.map((l) => ms(l.endedNs)),
+    dataAt: lives.map((l) => ms(l.dataNs)),
+    mode: lives.map((l) => l.mode),
+    askedMode: lives.map((l) => l.askedMode),
+    sn: lives.map((l) => known(l.sn)),
+    minSn: lives.map((l) => known(l.minSn)),
+    start: lives.map((l) => l.range.start),
+    requiredEnd: lives.map((l) => finite(l.required.end)),
+    end: lives.map((l) => finite(l.range.end)),
+    isEarlyGrant: lives.map((l) => l.isEarlyGrant),
+    isEarlyRevocation: lives.map((l) => l.isEarlyRevocation),
+    dirtyBytes: lives.map((l) => Math.max(0, l.writtenBytes - l.bytes)),
+    bytes: lives.map((l) => Math.max(l.writtenBytes, l.bytes)),
+    downgradedAt: lives.map((l) => ms(l.downgradedNs)),
+    downgradedTo: lives.map((l) => l.downgradedTo ?? null),
+    absorbed: lives.map((l) => l.absorbed.slice(0, NAMED_MAX)),
+    behind: lives.map((l) => l.behind.slice(0, NAMED_MAX).map((b) => b.life)),
+    behindUntil: lives.map((l) => l.behind.slice(0, NAMED_MAX).map((b) => b.until)),
+    rule: lives.map((l) => bounded(named(l.rule, clients), WORDS_MAX)),
+    ending: lives.map((l) => (l.ending === undefined || l.ending === 'released' ? '' : l.ending)),
+  }
+}
+
+function messageColumns(messages: readonly TracedMessage[], beginNs: number, { placeOf }: ClientList): LockMessages {
+  return {
+    sent: messages.map((m) => (m.sentNs - beginNs) / NS_PER_MS),
+    arrived: messages.map((m) => (m.arrivedNs === undefined ? null : (m.arrivedNs - beginNs) / NS_PER_MS)),
+    client: messages.map((m) => placeOf(m.client)),
+    isUp: messages.map((m) => m.isUp),
+    kind: messages.map((m) => m.kind),
+    life: messages.map((m) => known(m.life)),
+    text: messages.map((m) => bounded(m.text, WORDS_MAX)),
+  }
+}
 
 const LIVES_MAX = 400
 const MESSAGES_MAX = 600
-/** As far as a found moment may lie back, and storms are told of. */
+/** Longest look-back of a found range, and of storm alarms. */
 export const SIGHT_NS = 15 * NS_PER_S
 const QUEUE_BINS = 300
 
-/** The source's clock: ns since its start, and Unix ms. */
+/** Clock of the source: ns since its start, and Unix ms. */
 export interface Clock {
   readonly toMs: (ns: number) => number
   readonly toNs: (ms: number) => number
@@ -22,7 +84,7 @@ export interface Clock {
 export interface ResourceQuery {
   readonly selected: string
   readonly moment: Moment | null
-  /** null: as the longest queue needs. */
+  /** null: as the longest queue requires. */
   readonly spanMs: number | null
 }
 
@@ -83,14 +145,14 @@ function momentAt(
   { moment, spanMs }: ResourceQuery,
 ): { readonly endNs: number; readonly spanNs: number } {
   const spanNs = Math.round((moment?.spanMs ?? spanMs ?? 0) * NS_PER_MS)
-  // A moment that was asked for moves back with the cursor: nothing of the future is shown.
+  // A requested range moves back with the cursor: nothing later than the cursor is shown.
   if (moment) return { endNs: Math.max(0, Math.min(atNs, clock.toNs(moment.endMs))), spanNs }
   return spanMs === null
-    ? fittingMoment(trace, resource, atNs)
-    : { endNs: foundMoment(trace, resource, atNs, spanNs), spanNs }
+    ? fittingRange(trace, resource, atNs)
+    : { endNs: longestQueueEnd(trace, resource, atNs, spanNs), spanNs }
 }
 
-/** What a moment is chosen from; before the source began and where it is forgotten there is a gap. */
+/** Queue from which a range is selected; a gap before the source began and beyond its memory. */
 function queueAt(
   { trace }: LockWorld,
   resource: number,

@@ -1,20 +1,84 @@
-/** The resource table of the locks view: sorted, filtered, one slice of it; and what a level means, in words. */
+/** Resource table of the locks view: sorted, filtered, one slice of it; and texts of levels. */
 import type { Level } from '#core/api/frames.ts'
 import type { LocksFrame, LocksSort } from '#core/api/locks.ts'
 import { byCodeUnit } from '#core/base/order.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
 import type { ResourceId } from '#core/seqdlm/messages.ts'
-import type { LockMode } from '#core/seqdlm/modes.ts'
+import { type LockMode, isLockMode, LOCK_MODES } from '#core/seqdlm/modes.ts'
 import type { LockWorld, ResourceCounts, TraceAlarm } from '#core/seqdlm/trace/trace.ts'
+import type { Result } from '#core/base/result.ts'
 import type { SeenAlarm } from '../../../cluster/locks/watch.ts'
-import { bounded, resourceName, seenWords } from '../../../cluster/locks/words.ts'
-import { parseLockFilter, type LockRow } from './filter.ts'
+import { bounded, resourceName, seenAlarmText } from '../../../cluster/locks/alarm-text.ts'
+import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
 import { SIGHT_NS } from './resource.ts'
 
-/** Rates are those of the last second, the time to cancel is that of more: within a second there may be none. */
+// Filter of the resource table: `res:ckpt server:oss mode:NBW waiting>2 conf>10 is:convoy -res:log`.
+
+/** Fields of a resource that filter terms can use. */
+export interface LockRow {
+  readonly name: string
+  readonly server: string
+  readonly waiting: number
+  readonly conflicts: number
+  readonly revocations: number
+  readonly cancelMs: number | null
+  readonly held: number
+  /** Kinds of its alarms. */
+  readonly alarms: readonly string[]
+  /** Modes held or waited for; evaluated only if a term uses them. */
+  readonly modes: () => ReadonlySet<LockMode>
+}
+
+const TEXT: Readonly<Record<string, (r: LockRow) => string>> = { res: (r) => r.name, server: (r) => r.server }
+const NUMBER: Readonly<Record<string, (r: LockRow) => number | null>> = {
+  waiting: (r) => r.waiting,
+  conf: (r) => r.conflicts,
+  rev: (r) => r.revocations,
+  cancel: (r) => r.cancelMs,
+  held: (r) => r.held,
+}
+const STATE: Readonly<Record<string, RowTest<LockRow>>> = {
+  convoy: (r) => r.alarms.includes('convoy'),
+  'ping-pong': (r) => r.alarms.includes('ping-pong'),
+  eviction: (r) => r.alarms.includes('eviction'),
+  waiting: (r) => r.waiting > 0,
+  idle: (r) => r.held === 0 && r.waiting === 0,
+}
+
+function term(word: string): RowTest<LockRow> | string {
+  const number = /^([a-z]+)(>=|<=|>|<|=)(.*)$/.exec(word)
+  if (number) {
+    const [, name = '', op = '', value = ''] = number
+    const of = entry(NUMBER, name)
+    if (!of) return `${name} is not numeric; numeric fields are ${Object.keys(NUMBER).join(', ')}`
+    const passes = comparison(op, value)
+    return typeof passes === 'string' ? passes : (r) => passes(of(r))
+  }
+  const field = /^([a-z]+):(.*)$/.exec(word)
+  if (!field) {
+    const has = glob(word)
+    return (r) => has(r.name)
+  }
+  const [, name = '', value = ''] = field
+  if (value === '') return `${name}: needs a value`
+  if (name === 'is') return entry(STATE, value) ?? `is: must be one of ${Object.keys(STATE).join(', ')}`
+  if (name === 'mode') {
+    const mode = value.toUpperCase()
+    return isLockMode(mode) ? (r) => r.modes().has(mode) : `mode: must be one of ${LOCK_MODES.join(', ')}`
+  }
+  const of = entry(TEXT, name)
+  if (!of) return `${name}: is not a field; fields are ${[...Object.keys(TEXT), 'mode', 'is'].join(', ')}`
+  const has = glob(value)
+  return (r) => has(of(r))
+}
+
+/** Parses a filter; an empty one matches everything. */
+export const parseLockFilter = (text: string): Result<RowTest<LockRow>, FilterError> => parseFilter(text, term)
+
+/** Rates cover the last second; the time to cancel covers more, since a second may contain none. */
 export const RATE_NS = NS_PER_S
 const CANCEL_NS = 10 * NS_PER_S
-/** Lives of an instant that a resource's modes are read from. */
+/** Most lock lives examined for the modes of a resource. */
 const MODES_OF = 64
 
 type Rows = Pick<LocksFrame, 'known' | 'shown' | 'offset' | 'rows'> & Partial<Pick<LocksFrame, 'filterError'>>
@@ -28,14 +92,25 @@ export interface RowsQuery {
 }
 
 export const emptyRows = (): Rows => ({
-  ...{ known: 0, shown: 0, offset: 0 },
+  known: 0,
+  shown: 0,
+  offset: 0,
   rows: {
-    ...{ key: [], name: [], server: [], waiting: [], conflicts: [], revocations: [] },
-    ...{ cancelMs: [], held: [], level: [], why: [], alarm: [] },
+    key: [],
+    name: [],
+    server: [],
+    waiting: [],
+    conflicts: [],
+    revocations: [],
+    cancelMs: [],
+    held: [],
+    level: [],
+    why: [],
+    alarm: [],
   },
 })
 
-/** A client at risk is worse than a storm: it loses what it wrote. */
+/** A client at risk of eviction is worse than a storm: it loses its written data. */
 export const alarmLevel = (a: TraceAlarm): Level => (a.kind === 'eviction' ? 'bad' : 'watch')
 
 const worstOf = (alarms: readonly SeenAlarm[]): SeenAlarm | undefined =>
@@ -49,17 +124,17 @@ function levelOf(
 ): { level: Level; why: string } {
   const worst = worstOf(alarms)
   if (worst) {
-    const { text, note } = seenWords(world, worst, atNs)
+    const { text, note } = seenAlarmText(world, worst, atNs)
     return { level: alarmLevel(worst.alarm), why: `${text}, ${note}` }
   }
   if (c.longest > 0) return { level: 'ok', why: `at most ${c.longest} waited at once, no storm` }
-  if (c.held === 0 && c.asked === 0) return { level: 'idle', why: 'no lock held or asked for' }
-  return { level: 'ok', why: 'nobody waits' }
+  if (c.held === 0 && c.asked === 0) return { level: 'idle', why: 'no lock held or requested' }
+  return { level: 'ok', why: 'no waiters' }
 }
 
 const gapLast = (a: number | null, b: number | null): number => (a === b ? 0 : a === null ? 1 : b === null ? -1 : b - a)
 
-/** Everything stands in one order: what is equal in the column goes by contention, as the trace has it. */
+/** Total order: ties in the column are ordered by contention, as in the trace. */
 function sorted(counts: Counts[], sort: LocksSort, world: LockWorld): Counts[] {
   switch (sort) {
     case 'waiting':
@@ -88,7 +163,7 @@ function countsAt(world: LockWorld, atNs: number, lastSecond: readonly ResourceC
   })
 }
 
-/** Modes held or waited for at an instant; of very many locks the newest tell. */
+/** Modes held or waited for at an instant; of very many locks only the newest are examined. */
 function modesAt(world: LockWorld, resource: ResourceId, atNs: number): ReadonlySet<LockMode> {
   const { lives } = world.trace.lives(resource, atNs, atNs, MODES_OF)
   return new Set(lives.filter((l) => l.endedNs === undefined).map((l) => l.mode))
@@ -96,7 +171,7 @@ function modesAt(world: LockWorld, resource: ResourceId, atNs: number): Readonly
 
 /**
  * @param lastSecond  counts of all resources over `RATE_NS`, or since the beginning.
- * @param storms      alarms in sight.
+ * @param storms      alarms of the look-back window.
  */
 export function rowsAt(
   world: LockWorld,
@@ -112,8 +187,11 @@ export function rowsAt(
   const toRow = (c: Counts): LockRow => ({
     name: resourceName(world, c.resource),
     server: world.describe(c.resource)?.server ?? '',
-    ...{ waiting: c.longest, held: c.held, cancelMs: c.cancelMs },
-    ...{ conflicts: c.conflicts / seconds, revocations: c.revocations / seconds },
+    waiting: c.longest,
+    held: c.held,
+    cancelMs: c.cancelMs,
+    conflicts: c.conflicts / seconds,
+    revocations: c.revocations / seconds,
     alarms: (alarms.get(c.resource) ?? []).map((s) => s.alarm.kind),
     modes: () => modesAt(world, c.resource, atNs),
   })
@@ -123,7 +201,9 @@ export function rowsAt(
   const levels = page.map((c) => levelOf(world, atNs, c, alarms.get(c.resource) ?? []))
   return {
     ...(filter.ok ? {} : { filterError: filter.error }),
-    ...{ known: counts.length, shown: passing.length, offset: query.offset },
+    known: counts.length,
+    shown: passing.length,
+    offset: query.offset,
     rows: {
       key: page.map((c) => String(c.resource)),
       name: rows.map((r) => r.name),

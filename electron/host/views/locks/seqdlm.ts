@@ -1,15 +1,58 @@
-/** The locks frame of a lock manager that tells every step: everything at or before the instant of the sample shown. */
-import type { LocksFrame } from '#core/api/locks.ts'
+/** Locks frame of a lock manager that traces every step: everything at or before the instant of the shown sample. */
+import type { LocksFrame, LockAlarm } from '#core/api/locks.ts'
 import type { Notice } from '#core/api/parts.ts'
 import { NS_PER_MS, NS_PER_S } from '#core/base/units.ts'
-import type { TraceReader } from '#core/seqdlm/trace/trace.ts'
+import type { TraceReader, LockWorld } from '#core/seqdlm/trace/trace.ts'
 import type { ClusterSource } from '../../../base/connection.ts'
-import { STORM_SAMPLES, type LockWatch } from '../../../cluster/locks/watch.ts'
-import { bounded } from '../../../cluster/locks/words.ts'
-import { alarmsOf } from './alarms.ts'
+import { STORM_SAMPLES, type LockWatch, type SeenAlarm } from '../../../cluster/locks/watch.ts'
+import { bounded, formatLockTime, percent, seenAlarmText } from '../../../cluster/locks/alarm-text.ts'
 import { emptyLocks, type LocksHead } from './empty.ts'
 import { resourceAt, type Clock, type ResourceQuery } from './resource.ts'
-import { emptyRows, RATE_NS, rowsAt, type RowsQuery } from './rows.ts'
+import { emptyRows, RATE_NS, rowsAt, type RowsQuery, alarmLevel } from './rows.ts'
+
+// Alarms of the locks view; a kind without any has a calm row, so that the list does not jump.
+
+/** Most alarms of one kind in the list. */
+const NAMED_MAX = 4
+
+/**
+ * @param storms  storms and eviction risks.
+ * @param seen    these, and the oldest callback.
+ */
+function alarmsOf(
+  world: LockWorld,
+  atNs: number,
+  storms: readonly SeenAlarm[],
+  seen: readonly SeenAlarm[],
+): LockAlarm[] {
+  const of = (kind: LockAlarm['kind']): LockAlarm[] => {
+    const named = storms
+      .filter((s) => s.alarm.kind === kind)
+      .slice(0, NAMED_MAX)
+      .map((s) => ({
+        kind,
+        level: alarmLevel(s.alarm),
+        resource: String(s.alarm.resource),
+        ...seenAlarmText(world, s, atNs),
+      }))
+    return named.length > 0 ? named : [calm(kind, seen)]
+  }
+  return [...of('convoy'), ...of('ping-pong'), ...of('eviction')]
+}
+
+function calm(kind: LockAlarm['kind'], seen: readonly SeenAlarm[]): LockAlarm {
+  const base = { kind, level: 'idle' as const, resource: '', note: '' }
+  if (kind === 'convoy') return { ...base, text: 'Convoy: none' }
+  if (kind === 'ping-pong') return { ...base, text: 'Ping-pong: none' }
+  const oldest = seen.map((s) => s.alarm).find((a) => a.kind === 'eviction')
+  if (oldest?.kind !== 'eviction') return { ...base, text: 'Eviction risk: none, no callback is open' }
+  const share = percent(oldest.ageNs / oldest.timeoutNs)
+  return {
+    ...base,
+    text: `Eviction risk: none, oldest callback ${share}`,
+    note: `of ${formatLockTime(oldest.timeoutNs)}`,
+  }
+}
 
 const SERIES_POINTS = 300
 
@@ -25,12 +68,12 @@ function forgotten(source: SourceClock, { countedSince }: TraceReader): Notice {
   return {
     code: 'LOCKS_FORGOTTEN',
     what: 'The resources of this sample are no longer in memory',
-    why: `what locks did is kept for the last ${Math.floor((source.nowNs() - countedSince) / NS_PER_S)} s`,
+    why: `lock traces are kept for the last ${Math.floor((source.nowNs() - countedSince) / NS_PER_S)} s`,
     unaffected: 'Locks held, rates and alarms are those of the sample.',
   }
 }
 
-/** Samples behind a displayed rate: one second at 10 Hz. */
+/** Samples averaged for a displayed rate: one second at 10 Hz. */
 const SHOWN_SAMPLES = 10
 
 export function seqdlmFrame(
@@ -60,7 +103,9 @@ export function seqdlmFrame(
     ...empty,
     ...measured,
     modes: world.trace.modes(atNs, rateNs).map(({ mode, held, waiting, grants }) => ({
-      ...{ mode, held, waiting },
+      mode,
+      held,
+      waiting,
       grants: rateNs === 0 ? 0 : (grants * NS_PER_S) / rateNs,
     })),
     ...emptyRows(),

@@ -1,4 +1,4 @@
-/** The channels of what is selected in the hierarchy: those of one stage, or of several added up by their numbers. */
+/** Channels of the selection in the hierarchy: those of one stage, or sums over several by channel number. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import { channelSeries, type PadllSeries } from '../../../cluster/metadata/padll-series.ts'
@@ -12,7 +12,7 @@ type Channels = MetadataFrame['channels']
 
 const SPARK_POINTS = 60
 const SPARK_MS = 300_000
-/** Rows of the table, and series that are added up for one spark line. */
+/** Most rows of the table, and most series summed for one sparkline. */
 const ROWS_MAX = 200
 const ADDED_MAX = 200
 
@@ -21,7 +21,7 @@ interface Found {
   readonly stage: Stage
 }
 
-/** The stages of a selection, and what they are called; everything where the selection is not there (any more). */
+/** Stages of a selection, and its title; all stages if the selection does not exist (any more). */
 function select(status: PadllStatus, selected: string): { of: string; stages: Found[] } {
   const all: Found[] = status.locals.flatMap((l) =>
     l.state === 'lost' ? [] : l.stages.map((stage) => ({ local: l.id, stage })),
@@ -42,7 +42,7 @@ function select(status: PadllStatus, selected: string): { of: string; stages: Fo
   return one ? { of: `${one.stage.job} · ${one.stage.instance} on ${one.stage.hostname}`, stages: [one] } : whole
 }
 
-/** Mean over what was served; null where nothing was. */
+/** Mean weighted by served operations; null if nothing was served. */
 function weighted(list: readonly Channel[], of: (c: Channel) => number): number | null {
   const served = list.reduce((n, c) => n + c.served, 0)
   return served === 0 ? null : list.reduce((n, c) => n + of(c) * c.served, 0) / served
@@ -50,7 +50,7 @@ function weighted(list: readonly Channel[], of: (c: Channel) => number): number 
 
 const sum = (list: readonly Channel[], of: (c: Channel) => number): number => list.reduce((n, c) => n + of(c), 0)
 
-/** One value that all share, else null. */
+/** Common value of all, else null. */
 function common(values: readonly (number | null)[]): number | null {
   const [first] = values
   return first !== undefined && values.every((v) => v === first) ? first : null
@@ -68,7 +68,7 @@ function spark(series: PadllSeries, names: readonly string[], atMs: number): (nu
   })
 }
 
-/** The newest sample of a table at or before an instant. */
+/** Newest sample of a table at or before an instant. */
 export function upTo(
   table: { newest: number; atMs(s: number): number; sampleAt(ms: number): number },
   atMs: number,
@@ -77,7 +77,7 @@ export function upTo(
   return table.atMs(at) > atMs ? at - 1 : at
 }
 
-/** @param found  channels that are added up, where a filter leaves others out. */
+/** @param found  channels to sum if a filter hides others. */
 export function stageChannels(
   status: PadllStatus,
   series: PadllSeries,

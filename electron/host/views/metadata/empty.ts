@@ -1,7 +1,7 @@
-/** The metadata frame of a source that has no plane, or of a plane that has not answered yet: nothing is made up. */
+/** Metadata frame without data, for a source without a plane, or a plane that has not answered yet. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 
-/** What every frame has, whatever is in it. */
+/** Fields that every frame has, also without data. */
 export type MetadataHead = Pick<MetadataFrame, 'seq' | 'sample' | 'atMs' | 'windowMs' | 'planes' | 'plane'>
 
 const NO_CONTROLLER: MetadataFrame['controller'] = {
@@ -64,7 +64,7 @@ export const emptyChannels = (of: string): MetadataFrame['channels'] => ({
   spark: [],
 })
 
-/** A frame that shows nothing, and says why in its notices. */
+/** Frame without data, with the reason in its notices. */
 export const emptyMetadata = (
   head: MetadataHead,
   scope: string,

@@ -35,7 +35,7 @@ describe('the filter of stages', () => {
     expect([f.tree.measured[0], f.tree.limit[0]]).toEqual([all.tree.measured[0], all.tree.limit[0]])
     expect(f.channels.measured[0]).toBeLessThan(all.channels.measured[0] ?? 0)
     expect(f.jobs.jobId).toEqual(['b', ''])
-    // The stack is whole: what is not named is in `other`.
+    // The stack is complete: unnamed jobs are in `other`.
     const last = all.t.length - 1
     expect(total(f.jobs.measuredSeries, last)).toBeCloseTo(total(all.jobs.measuredSeries, last), 6)
 
@@ -55,21 +55,33 @@ describe('the filter of stages', () => {
 describe('the filter of the rules of metadata servers', () => {
   it('leaves the rules and jobs that pass, and counts those of the scope', async () => {
     const job = (id: string, first: number) => ({
-      ...{ id, clients: [first, first + 1], processes: 4, op: 'open', pattern: { kind: 'continuous' } },
+      id,
+      clients: [first, first + 1],
+      processes: 4,
+      op: 'open',
+      pattern: { kind: 'continuous' },
     })
     const policies = '1 0 job 7.a open 200\n2 0 job 8.b open 90'
     const read = parseScenario(
       JSON.stringify({
-        ...{ title: 'One metadata server', cluster: 'meta', clients: { count: 8, max_rpcs_in_flight: 64 } },
+        title: 'One metadata server',
+        cluster: 'meta',
+        clients: { count: 8, max_rpcs_in_flight: 64 },
         oss: [{ name: 'oss01', osts: [{ name: 'meta-OST0000', disk: { bandwidth_mb_s: 1000 } }] }],
         mds: [
           {
-            ...{ name: 'mds01', policy: 'tbf jobid+opcode', version: '2.17.57', cpts: 1, threads: 32 },
+            name: 'mds01',
+            policy: 'tbf jobid+opcode',
+            version: '2.17.57',
+            cpts: 1,
+            threads: 32,
             mdts: [{ name: 'meta-MDT0000', per_op_us: 100, channels: 16 }],
           },
         ],
         control: {
-          ...{ max_rate: 500, controller: 'none', mode: 'enforce' },
+          max_rate: 500,
+          controller: 'none',
+          mode: 'enforce',
           metadata: { algorithm: 'static', policies },
         },
         jobs: [job('7.a', 1), job('8.b', 3), job('9.free', 5)],

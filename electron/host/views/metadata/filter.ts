@@ -1,7 +1,7 @@
 /**
- * The filter of metadata QoS: `job:train op:open limit>1k is:waiting`. It is asked of each channel of each stage, or of each rule of
- * the metadata servers: the tree shows the stages that have one, the table adds up those that pass, their jobs are named. What
- * stands for all of it stays that of all.
+ * Filter of metadata QoS: `job:train op:open limit>1k is:waiting`. Evaluated per channel of each stage, or per rule of
+ * the metadata servers: the tree shows stages with a match, the table sums the matches, their jobs are listed. Totals
+ * are not filtered.
  */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
@@ -13,7 +13,7 @@ type Local = PadllStatus['locals'][number]
 type Stage = Local['stages'][number]
 type Channel = Stage['channels'][number]
 
-/** What a term can ask of a channel or a rule. */
+/** Fields of a channel or a rule that filter terms can use. */
 interface ChannelRow {
   readonly job: string
   /** `job · instance` of a stage, name of a rule. */
@@ -26,7 +26,7 @@ interface ChannelRow {
   readonly measured: number | null
   readonly asked: number | null
   readonly queued: number | null
-  /** Part of the operations that waited, 0..1. */
+  /** Share of the operations that waited, 0..1. */
   readonly waited: number | null
   readonly isWaiting: boolean
   readonly isSilent: boolean
@@ -57,31 +57,39 @@ const CHANNEL_FIELDS: FilterFields<ChannelRow> = {
   },
 }
 
-/** What passes of the stages. */
+/** Matches among the stages. */
 export interface StagesFound {
   readonly stages: ReadonlySet<Stage>
   readonly channels: ReadonlySet<Channel>
   readonly jobs: ReadonlySet<string>
 }
-/** What passes of the rules. */
+/** Matches among the rules. */
 export interface RulesFound {
   readonly rules: ReadonlySet<MetadataRule>
   readonly jobs: ReadonlySet<string>
 }
-/** found: undefined where nothing is hidden. */
+/** found: undefined if nothing is hidden. */
 export interface Found<F> {
   readonly found: F | undefined
   readonly told: Pick<MetadataFrame, 'filtered' | 'filterError'>
 }
 
-/** A stage without a channel yet is found by its names alone. */
+/** A stage without a channel yet is matched by its names alone. */
 function stageRow(l: Local, s: Stage, c: Channel | undefined): ChannelRow {
   const isSilent = l.state !== 'ok' || s.state === 'silent'
   return {
-    ...{ job: s.job, name: `${s.job} · ${s.instance}`, server: l.hostname, isSilent },
-    ...{ channel: c ? String(c.channel) : '', scopes: c ? [c.scope] : [], operations: c ? operationsOf(c.scope) : '' },
-    ...{ limit: c?.limit ?? null, measured: c?.served ?? null, asked: c?.arrived ?? null },
-    ...{ queued: c?.queued ?? null, waited: c?.waited ?? null },
+    job: s.job,
+    name: `${s.job} · ${s.instance}`,
+    server: l.hostname,
+    isSilent,
+    channel: c ? String(c.channel) : '',
+    scopes: c ? [c.scope] : [],
+    operations: c ? operationsOf(c.scope) : '',
+    limit: c?.limit ?? null,
+    measured: c?.served ?? null,
+    asked: c?.arrived ?? null,
+    queued: c?.queued ?? null,
+    waited: c?.waited ?? null,
     isWaiting: c !== undefined && (c.queued > 0 || c.waited > 0),
   }
 }
@@ -89,7 +97,9 @@ function stageRow(l: Local, s: Stage, c: Channel | undefined): ChannelRow {
 export function stagesFound(status: PadllStatus, filter: string | undefined): Found<StagesFound> {
   const { test, error } = readFilter(filter, CHANNEL_FIELDS)
   if (!test) return { found: undefined, told: error }
-  const [stages, channels, jobs] = [new Set<Stage>(), new Set<Channel>(), new Set<string>()]
+  const stages = new Set<Stage>()
+  const channels = new Set<Channel>()
+  const jobs = new Set<string>()
   let of = 0
   for (const l of status.locals) {
     of += l.stages.length
@@ -108,17 +118,38 @@ export function stagesFound(status: PadllStatus, filter: string | undefined): Fo
 }
 
 const ruleRow = (r: MetadataRule, isSilent: boolean): ChannelRow => ({
-  ...{ job: r.job, name: r.name, server: r.host, channel: r.name, scopes: r.scopes },
-  ...{ operations: `${r.operations} ${r.conditions}`, limit: r.limit, measured: r.measured },
-  ...{ asked: null, queued: null, waited: null, isWaiting: r.atLimit, isSilent },
+  job: r.job,
+  name: r.name,
+  server: r.host,
+  channel: r.name,
+  scopes: r.scopes,
+  operations: `${r.operations} ${r.conditions}`,
+  limit: r.limit,
+  measured: r.measured,
+  asked: null,
+  queued: null,
+  waited: null,
+  isWaiting: r.atLimit,
+  isSilent,
 })
-/** Of a job that no rule holds. */
+/** Row of a job without a rule. */
 const freeRow = (job: string, measured: number | null): ChannelRow => ({
-  ...{ job, name: '', server: '', channel: '', scopes: [], operations: '', limit: null, measured },
-  ...{ asked: null, queued: null, waited: null, isWaiting: false, isSilent: false },
+  job,
+  name: '',
+  server: '',
+  channel: '',
+  scopes: [],
+  operations: '',
+  limit: null,
+  measured,
+  asked: null,
+  queued: null,
+  waited: null,
+  isWaiting: false,
+  isSilent: false,
 })
 
-/** @param scope  that is shown: rules of it are counted. */
+/** @param scope  shown scope, whose rules are counted. */
 export function rulesFound(state: MetadataState, scope: string, filter: string | undefined): Found<RulesFound> {
   const { test, error } = readFilter(filter, CHANNEL_FIELDS)
   if (!test) return { found: undefined, told: error }

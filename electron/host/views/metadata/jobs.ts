@@ -1,6 +1,6 @@
-/** Jobs of one scope by what they asked for, at the cursor and over the window; the biggest, and the others together. */
+/** Jobs of one scope by demand, at the cursor and over the window; the largest, and the sum of the others. */
 import type { MetadataFrame } from '#core/api/padll.ts'
-import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
+import { isSuperseded, type PadllStatus } from '#core/padll/status.ts'
 import type { SeriesTable } from '#core/series/series-table.ts'
 import type { JobRegistry } from '../../../cluster/state/job-registry.ts'
 import {
@@ -29,7 +29,7 @@ export interface Spans {
   readonly step: number
 }
 
-/** Spans of a window that ends at an instant; undefined while nothing was read. */
+/** Spans of a window that ends at an instant; undefined before the first reading. */
 export function spansOf(table: SeriesTable, atMs: number, windowMs: number): Spans | undefined {
   if (table.newest === 0) return undefined
   const to = upTo(table, atMs)
@@ -41,11 +41,11 @@ const sumOf = (values: readonly (number | null)[]): number | null => {
   return known.length === 0 ? null : known.reduce((n, v) => n + v, 0)
 }
 
-/** What each span of `all` has beyond the series of the named jobs. */
+/** Remainder of each span of `all` without the named series. */
 const beyond = (all: Values, named: readonly Values[]): Values =>
   all.map((v, k) => (v === null ? null : Math.max(0, v - named.reduce((n, s) => n + (s[k] ?? 0), 0))))
 
-/** Waits of a job in the window: what the sum grew by; it begins anew with the controller. */
+/** Waits of a job in the window: increase of the sum; it restarts with the controller. */
 function throttled({ table, from, to }: Spans, name: string, now: number): number {
   const column = jobColumnOf('throttledS')
   for (let s = Math.max(from, table.oldest); s < to; s++) {
@@ -55,7 +55,7 @@ function throttled({ table, from, to }: Spans, name: string, now: number): numbe
   return 0
 }
 
-/** @param named  jobs that may be named, where a filter leaves others out: those are in what all others together did. */
+/** @param named  jobs that may be listed, if a filter hides others: those are part of the sum of all others. */
 export function jobsOf(
   status: PadllStatus,
   scope: string,
@@ -69,14 +69,14 @@ export function jobsOf(
   const all = status.jobs
     .filter((j) => j.scope === scope)
     .sort((a, b) => b.asked - a.asked || b.measured - a.measured || (a.job < b.job ? -1 : 1))
-  const isFrozen = isOverruled(status)
+  const isFrozen = isSuperseded(status)
   const top = (named ? all.filter((j) => named.has(j.job)) : all).slice(0, TOP)
   const rest = all.filter((j) => !top.includes(j))
-  // Jobs that have left fill the places that are free: without them the stack would show capacity that nobody had left over.
+  // Ended jobs fill free places: otherwise the stack would show unused capacity that did not exist.
   const there = new Set(all.map((j) => j.job))
   const of = (job: string, m: (typeof PADLL_JOB_COLUMNS)[number]): Values =>
     spans ? spans.table.downsample(jobSeries(job, scope), jobColumnOf(m), spans.from, spans.to, spans.step) : []
-  // At a sample of the past, those that came later are not there yet.
+  // At a past sample, later jobs do not exist yet.
   const gone = (spans ? series.jobsSince(scope, spans.from) : [])
     .filter((job) => !there.has(job) && of(job, 'measured').some((v) => v !== null && !Number.isNaN(v)))
     .reverse()
@@ -109,7 +109,7 @@ export function jobsOf(
   return out
 }
 
-/** The scope as a whole over the window. */
+/** Totals of the scope over the window. */
 export function totalsOf(
   series: PadllSeries,
   scope: string,
@@ -121,6 +121,7 @@ export function totalsOf(
   const { table, from, to, step } = spans
   const of = (m: Parameters<typeof scopeColumnOf>[0]): Values =>
     table.downsample(scope, scopeColumnOf(m), from, to, step).map((v) => (v === null ? null : orNull(v)))
-  const [asked, measured] = [of('asked'), of('measured')]
+  const asked = of('asked')
+  const measured = of('measured')
   return { t: table.times(from, to, step), asked, measured, falseAllocation: of('unused'), limits: of('limit') }
 }

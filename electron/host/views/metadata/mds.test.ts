@@ -5,7 +5,7 @@ import { emulatedCluster, type Emulated, type Setup } from '../../../../tests/no
 import { metadataFrame } from './metadata.ts'
 import { lost } from '#tests/kits/electron/answers.ts'
 
-/** One metadata server with jobs that do as much as they can. */
+/** One metadata server with jobs that run as fast as they can. */
 function start(control: object, jobs: readonly object[], setup: Setup = {}): Emulated {
   const read = parseScenario(
     JSON.stringify({
@@ -15,7 +15,11 @@ function start(control: object, jobs: readonly object[], setup: Setup = {}): Emu
       oss: [{ name: 'oss01', osts: [{ name: 'meta-OST0000', disk: { bandwidth_mb_s: 1000 } }] }],
       mds: [
         {
-          ...{ name: 'mds01', policy: 'tbf jobid+opcode', version: '2.17.57', cpts: 1, threads: 32 },
+          name: 'mds01',
+          policy: 'tbf jobid+opcode',
+          version: '2.17.57',
+          cpts: 1,
+          threads: 32,
           mdts: [{ name: 'meta-MDT0000', per_op_us: 100, channels: 16 }],
         },
       ],
@@ -53,7 +57,7 @@ describe('the hierarchy of metadata servers', () => {
     expect(f.jobs.measured).toEqual([null])
     expect(f.marks.map((m) => m.text)).toContain('mds01 does not answer: timed out')
     await c.run(75)
-    // Its timer has fired: what stood there is gone.
+    // Its timer has fired: its rules are removed.
     expect(frameOf(c, 'open').tree.why[2]).toBe('not in force')
     expect(frameOf(c, 'open', then).tree.level).toEqual(['ok', 'ok', 'watch'])
   })
@@ -70,7 +74,7 @@ describe('the hierarchy of metadata servers', () => {
     await c.run(6)
     const { tree, jobs, t } = frameOf(c, 'meta_op')
     expect(tree.measured[0]).toBeGreaterThan(60)
-    expect([tree.level[0], tree.why[0]]).toEqual(['watch', 'above its limit: no rule holds it'])
+    expect([tree.level[0], tree.why[0]]).toEqual(['watch', 'above its limit: no rule'])
     expect(jobs.jobId.toSorted()).toEqual(['7.a', '8.b'])
     for (const [i, measured] of jobs.measured.entries()) {
       expect(measured).toBeGreaterThan(20)

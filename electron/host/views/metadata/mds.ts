@@ -1,7 +1,7 @@
 /**
- * The metadata frame of a cluster without stages: the console is the global controller, metadata servers are the local ones,
- * their TBF rules stand where stages would. What waits by job no server tells, so nothing is said of it: a job whose rules run
- * at their rate counts as one that waits.
+ * Metadata frame of a cluster without stages: the console is the global controller, metadata servers are the local
+ * ones, and their TBF rules take the place of stages. Servers do not report waits by job, so none are shown: a job
+ * whose rules run at their rate counts as waiting.
  */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
@@ -26,7 +26,7 @@ const RULES_MAX = 64
 const ROWS_MAX = 600
 const CHANNELS_MAX = 200
 const MARKS_MAX = 200
-/** A job runs at its limit when it uses this much of it: throttling.ts takes the same share. */
+/** A job runs at its limit from this share of it on: as in throttling.ts. */
 const AT_LIMIT = 0.9
 
 type Values = (number | null)[]
@@ -38,25 +38,25 @@ const sumOf = (values: readonly (number | null)[]): number | null => {
 }
 const serverKey = (s: Pick<MetadataServer, 'host'>): string => `local:${s.host}`
 const ruleKey = (r: Pick<MetadataRule, 'key'>): string => `stage:${r.key}`
-/** A rule names its own scopes: one that serves several of them is shown in each. */
+/** A rule lists its scopes: one that serves several of them is shown in each. */
 const isOf = (r: MetadataRule, scope: string): boolean => r.scopes.some((s) => s === scope)
 
-/** What is measured is above a limit from this part of it on: rates waver about what a rule allows. */
+/** A measured rate exceeds a limit from this factor on: rates fluctuate around a rule's rate. */
 const ABOVE = 1.05
 const isAbove = (measured: number | null, limit: number | null): boolean =>
   measured !== null && limit !== null && measured > ABOVE * limit
 
-/** Of a row that adds up others. */
+/** State of a row that sums others. */
 function sumHealth(measured: number | null, limit: number | null, state: MetadataState): readonly [Level, string] {
   if (measured === null) return ['ok', 'not measured']
   if (!isAbove(measured, limit)) return ['ok', '']
   const isHeld = state.servers.some((s) => s.rules.some((r) => r.inForce))
-  return ['watch', isHeld ? 'above its limit' : 'above its limit: no rule holds it']
+  return ['watch', isHeld ? 'above its limit' : 'above its limit: no rule']
 }
 
 function ruleHealth(r: MetadataRule, s: MetadataServer): readonly [Level, string] {
   if (!r.inForce) return ['unknown', 'not in force']
-  if (s.state === 'silent') return ['unknown', 'its server is silent: it holds until its timer ends']
+  if (s.state === 'silent') return ['unknown', 'its server is silent: in force until its timer ends']
   if (isAbove(r.measured, r.limit)) return ['watch', 'above its limit']
   if (r.atLimit) return ['watch', 'at its limit']
   if (r.measured === null) return ['unknown', 'not measured']
@@ -90,7 +90,7 @@ function treeOf(
     tree.why.push(why)
     tree.more.push(more)
   }
-  // Only what the limit is of stands beside it: without a policy in the scope, that is everything.
+  // Only operations of the limit are compared with it: without a policy in the scope, all operations.
   const jobs = state.jobs.filter((j) => j.scope === scope)
   const all = sumOf(jobs.length > 0 ? jobs.map((j) => j.measured) : state.servers.map((s) => s.measured))
   add('global', ['global', 'Sluice', ''], [all, limit], sumHealth(all, limit, state))
@@ -109,7 +109,7 @@ function treeOf(
   return tree
 }
 
-/** Series of the window, one value a span. */
+/** Series of the window, one value per span. */
 interface Past {
   readonly t: number[]
   readonly of: (job: string, m: 'measured' | 'allocated' | 'limit') => Values
@@ -126,12 +126,13 @@ function pastOf(monitor: ClusterMonitor, sample: number, scope: string, windowMs
   }
 }
 
-/** What jobs are given and do not use while another one runs at its limit. */
+/** Rates allocated to jobs and not used while another one runs at its limit. */
 function falseAllocation(past: Past, jobs: readonly string[]): Values {
   const series = jobs.map((job) => ({ allocated: past.of(job, 'allocated'), measured: past.of(job, 'measured') }))
   return past.t.map((_, k) => {
     const there = series.flatMap(({ allocated, measured }) => {
-      const [a, m] = [allocated[k] ?? null, measured[k] ?? null]
+      const a = allocated[k] ?? null
+      const m = measured[k] ?? null
       return a === null || m === null ? [] : [{ unused: Math.max(0, a - m), waits: m >= AT_LIMIT * a }]
     })
     if (there.length === 0) return null
@@ -140,7 +141,7 @@ function falseAllocation(past: Past, jobs: readonly string[]): Values {
   })
 }
 
-/** @param named  jobs that may be named, where a filter leaves others out: those are in what all others together did. */
+/** @param named  jobs that may be listed, if a filter hides others: those are part of the sum of all others. */
 function jobsOf(
   monitor: ClusterMonitor,
   state: MetadataState,
@@ -173,7 +174,7 @@ function jobsOf(
   }
   for (const j of top) add(j.job, [j], past.of(j.job, 'measured'), past.of(j.job, 'allocated'))
   if (rest.length > 0) {
-    // The stack shows what all of them did: those that a filter leaves unnamed are part of it.
+    // The stack shows the sum of all jobs, including those that a filter hides.
     const added = (m: 'measured' | 'allocated'): Values => {
       const series = rest.map((j) => past.of(j.job, m))
       return past.t.map((_, k) => sumOf(series.map((s) => s[k] ?? null)))
@@ -211,7 +212,7 @@ function channelsOf(
     out.waitMs.push(null)
     out.queued.push(null)
     out.refillMs.push(null)
-    // Counters are by job, not by rule: the line is the job's, in the shown scope.
+    // Counters are per job, not per rule: the line is the job's, in the shown scope.
     out.spark.push(isOf(r, scope) ? past.of(r.job, 'measured') : [])
   }
   return out
@@ -231,9 +232,9 @@ const compiledOf = (state: MetadataState): MetadataFrame['compiled'] =>
 
 function leaseWords(state: MetadataState): string {
   const ends = state.servers.flatMap((s) => s.leaseUntilMs ?? [])
-  if (ends.length === 0) return 'no rule of the console stands'
+  if (ends.length === 0) return 'no rules of the console are in force'
   const leftS = Math.max(0, Math.round((Math.min(...ends) - state.atMs) / 1000))
-  return `a timer on each server removes the rules when the console falls silent, in ${leftS} s unless it is renewed`
+  return `a timer on each server removes the rules in ${leftS} s unless the console renews it`
 }
 
 export function mdsFrame(

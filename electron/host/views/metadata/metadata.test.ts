@@ -75,14 +75,16 @@ describe('the metadata view of stages', () => {
     const all = await c.frame()
     const [stage = '', local = ''] = [all.tree.key[2], all.tree.key[3]]
     const of = async (selected: string) => (await c.frame({ selected })).channels
-    const [a, one, cn02] = [await of('job:a'), await of(stage), await of(local)]
+    const a = await of('job:a')
+    const one = await of(stage)
+    const cn02 = await of(local)
     expect(a.of).toBe('a, 2 stages')
     expect(one.of).toBe('a · 0 on cn01')
     expect(cn02.of).toBe('cn02, 1 stage')
     expect((one.measured[0] ?? 0) + (cn02.measured[0] ?? 0)).toBeCloseTo(a.measured[0] ?? NaN, 6)
     expect((one.limit[0] ?? 0) + (cn02.limit[0] ?? 0)).toBe(a.limit[0])
     expect(a.spark[0]?.some((v) => (v ?? 0) > 0)).toBe(true)
-    // What is gone does not leave an empty table.
+    // A missing selection does not leave an empty table.
     expect((await of('stage:gone')).of).toBe('')
   })
 
@@ -170,7 +172,7 @@ describe('the metadata view of stages', () => {
     await c.run(20)
     const later = await c.frame()
     const stage = later.tree.key.findIndex(
-      (k, i) => later.tree.depth[i] === 2 && later.tree.why[i]?.startsWith('out of reach'),
+      (k, i) => later.tree.depth[i] === 2 && later.tree.why[i]?.startsWith('unreachable'),
     )
     expect(later.tree.limit[stage]).toBeGreaterThan(0)
     expect(later.tree.measured[stage]).toBeNull()

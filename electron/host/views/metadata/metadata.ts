@@ -1,4 +1,4 @@
-/** Metadata QoS: the control hierarchy, jobs and channels of one plane and scope. */
+/** Metadata QoS: control hierarchy, jobs and channels of one plane and scope. */
 import type { MetadataFrame, PadllPlane } from '#core/api/padll.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { emptyMetadata } from './empty.ts'
@@ -16,7 +16,7 @@ export interface MetadataQuery {
   readonly filter?: string | undefined
 }
 
-/** Planes that a source has: stages first, they see more. */
+/** Planes of a source: stages first, which show more. */
 export const planesOf = (monitor: ClusterMonitor): PadllPlane[] => [
   ...(monitor.padll ? (['stages'] as const) : []),
   ...(monitor.metadata.hasServers ? (['mds'] as const) : []),

@@ -1,10 +1,10 @@
-/** What scopes stand for, in words and in calls; which of them a source has, in the order in which they are offered. */
+/** Texts and calls of scopes; scopes of a source, in display order. */
 import { POSIX_CALLS, type PosixCallRow } from '#core/padll/posix-calls.ts'
 import { isScope } from '#core/padll/vocabulary.ts'
 
-/** Scopes that a frame names. */
+/** Most scopes in a frame. */
 const SCOPES_MAX = 40
-/** Calls that are named of one scope. */
+/** Most calls listed for a scope. */
 const CALLS_NAMED = 4
 
 const IN_CLASS: Readonly<Record<string, (c: PosixCallRow) => boolean>> = {
@@ -25,13 +25,13 @@ const ALL: Readonly<Record<string, string>> = {
   total: 'all calls',
 }
 
-/** Calls of PADLL that a scope reaches; none for a word that is no scope. */
+/** Calls of PADLL that a scope covers; none for an unknown scope. */
 function callsOf(scope: string): PosixCallRow[] {
   const inClass = Object.hasOwn(IN_CLASS, scope) ? IN_CLASS[scope] : undefined
   return POSIX_CALLS.filter((c) => c.origin === 'padll' && c.type !== null && (inClass ? inClass(c) : c.type === scope))
 }
 
-/** The calls of a scope, in words. */
+/** Calls of a scope, as text. */
 export function operationsOf(scope: string): string {
   if (Object.hasOwn(ALL, scope)) return ALL[scope] ?? ''
   const names = callsOf(scope).map((c) => c.name)
@@ -39,22 +39,23 @@ export function operationsOf(scope: string): string {
   return names.length <= CALLS_NAMED ? names.join(', ') : `${names.slice(0, CALLS_NAMED).join(', ')}, …`
 }
 
-/** Whether all that `narrow` reaches is reached by `wide` too. */
+/** True if `wide` covers all calls of `narrow`. */
 function isWithin(narrow: string, wide: string): boolean {
-  const [part, all] = [callsOf(narrow), callsOf(wide)]
+  const part = callsOf(narrow)
+  const all = callsOf(wide)
   return part.length > 0 && part.every((c) => all.includes(c))
 }
 
-/** What of a list is about a scope: what names it, else what lies within it. */
+/** Entries of a list about a scope: those that name it, else those within it. */
 export function about<T extends { readonly scope: string }>(list: readonly T[], scope: string): readonly T[] {
   const exact = list.filter((c) => c.scope === scope)
   return exact.length > 0 ? exact : list.filter((c) => isWithin(c.scope, scope))
 }
 
-/** Each scope once, in the order given: those with a limit or a policy come first. */
+/** Distinct scopes in the given order: those with a limit or a policy come first. */
 export const scopesOf = (...lists: readonly (readonly string[])[]): string[] =>
   [...new Set(lists.flat())].slice(0, SCOPES_MAX)
 
-/** The scope asked for, where the source has it, else the first. */
+/** Requested scope if the source has it, else the first. */
 export const chosenScope = (scopes: readonly string[], asked: string): string =>
   scopes.includes(asked) ? asked : (scopes[0] ?? asked)

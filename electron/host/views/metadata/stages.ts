@@ -1,4 +1,4 @@
-/** The metadata frame of PADLL's stages: what the global controller told at the shown sample, and what came before. */
+/** Metadata frame of PADLL's stages: the global controller's report at the shown sample, and its history. */
 import type { MetadataFrame } from '#core/api/padll.ts'
 import type { PadllStatus } from '#core/padll/status.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
@@ -12,18 +12,18 @@ import { stageTree } from './tree.ts'
 import { toNotice } from '../status.ts'
 
 const MARKS_MAX = 200
-/** A reading that is older than this does not show what stands at a sample. */
+/** Age from which a reading no longer describes a sample. */
 const STALE_MS = 3_000
 
-/** What stages do when no controller is heard of, in words. */
+/** Behavior of stages without a controller, as text. */
 function leaseWords({ lease, locals }: PadllStatus): string {
   const then = lease.onExpiry === 'hold' ? 'hold the last rates' : `take ${lease.onExpiry.rate} op/s a channel`
   return locals.length === 0 ? `stages ${then}` : `after ${lease.seconds} s without a controller stages ${then}`
 }
 
 /**
- * @param atMs   instant that is shown: the reading may be a second older.
- * @param aheadMs  what the clock here is ahead of the controller's.
+ * @param atMs     instant that is shown: the reading may be a second older.
+ * @param aheadMs  offset of this clock from the controller's.
  */
 function policiesOf({ policies }: PadllStatus, atMs: number, aheadMs: number): MetadataFrame['policies'] {
   const startedMs = policies.startedMs + aheadMs
@@ -83,7 +83,7 @@ export function stagesFrame(
       seenMs: isSilent ? null : kept.atMs,
     },
     limit,
-    // After the jobs: they have been given their inks by now.
+    // After the jobs, which assign the colors.
     tree: stageTree(
       status,
       { scope, limit, failure: isSilent ? 'it does not answer' : undefined, found },

@@ -1,6 +1,6 @@
-/** The control hierarchy of PADLL's stages as rows: the global controller, its local ones, their stages. */
+/** Control hierarchy of PADLL's stages as rows: the global controller, its local controllers, their stages. */
 import type { MetadataFrame } from '#core/api/padll.ts'
-import { isOverruled, type PadllStatus } from '#core/padll/status.ts'
+import { isSuperseded, type PadllStatus } from '#core/padll/status.ts'
 import type { JobRegistry } from '../../../cluster/state/job-registry.ts'
 import { emptyTree } from './empty.ts'
 import type { StagesFound } from './filter.ts'
@@ -12,7 +12,7 @@ type Channel = Stage['channels'][number]
 type Tree = MetadataFrame['tree']
 type Level = Tree['level'][number]
 
-/** Stages that are sent of one local controller, and rows in all. */
+/** Most stages sent of one local controller, and most rows in all. */
 const STAGES_MAX = 64
 const ROWS_MAX = 600
 
@@ -21,7 +21,7 @@ export const stageKey = (l: Pick<Local, 'id'>, s: Pick<Stage, 'key'>): string =>
 
 const sum = <T>(list: readonly T[], of: (t: T) => number): number => list.reduce((n, x) => n + of(x), 0)
 
-/** Sum of limits; null where nothing has one. */
+/** Sum of limits; null if there is none. */
 export function sumOfLimits(list: readonly { readonly limit: number | null }[]): number | null {
   const known = list.filter((c) => c.limit !== null)
   return known.length === 0 ? null : sum(known, (c) => c.limit ?? 0)
@@ -34,14 +34,14 @@ interface Health {
 
 const FINE: Health = { level: 'ok', why: '' }
 
-const OVERRULED: Health = { level: 'unknown', why: 'another controller commands it: nothing newer is known' }
+const OVERRULED: Health = { level: 'unknown', why: 'another controller commands it: no newer status' }
 
 function stageHealth(l: Local, s: Stage, channels: readonly Channel[], status: PadllStatus): Health {
-  if (l.state === 'lost') return { level: 'unknown', why: 'out of reach: its rate is kept from the others' }
+  if (l.state === 'lost') return { level: 'unknown', why: 'unreachable: its rate stays reserved' }
   if (l.state === 'silent') {
     return status.lease.onExpiry === 'hold'
-      ? { level: 'unknown', why: 'its controller is silent: it holds the last rates' }
-      : { level: 'unknown', why: 'its controller is silent: it takes the rate of its lease' }
+      ? { level: 'unknown', why: 'its controller is silent: the last rates apply' }
+      : { level: 'unknown', why: 'its controller is silent: the lease rate applies' }
   }
   if (s.state === 'silent') return { level: 'bad', why: 'it does not answer' }
   if (s.state === 'joining') return { level: 'watch', why: 'joining: not limited yet' }
@@ -53,7 +53,7 @@ function stageHealth(l: Local, s: Stage, channels: readonly Channel[], status: P
 
 function localHealth(l: Local, atMs: number): Health {
   if (l.state === 'ok') return l.stages.length === 0 ? { level: 'idle', why: 'no stage' } : FINE
-  if (l.state === 'lost') return { level: 'bad', why: 'lost: what its stages may still use is kept from the others' }
+  if (l.state === 'lost') return { level: 'bad', why: 'lost: the rate of its stages stays reserved' }
   return { level: 'bad', why: `silent for ${Math.max(0, Math.round((atMs - l.lastSeenMs) / 1000))} s` }
 }
 
@@ -70,8 +70,8 @@ interface Row {
 }
 
 /**
- * @param failure  why the global controller does not answer, at the present.
- * @param found    stages that are shown, where a filter hides others; what stands for all of them stays that of all.
+ * @param failure  reason why the global controller does not answer, at present.
+ * @param found    stages that are shown if a filter hides others; totals are not filtered.
  */
 export function stageTree(
   status: PadllStatus,
@@ -97,7 +97,7 @@ export function stageTree(
     tree.why.push(r.health.why)
     tree.more.push(r.more ?? 0)
   }
-  const isFrozen = isOverruled(status)
+  const isFrozen = isSuperseded(status)
   const locals = status.locals.map((l) => {
     const stages = l.stages.map((s) => ({ s, channels: about(s.channels, scope) }))
     const channels = stages.flatMap((x) => x.channels)

@@ -1,4 +1,4 @@
-/** The rows of the rules view: one for each rule, over all CPTs and the servers shown. */
+/** Rows of the rules view: one per rule, over all CPTs and shown servers. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
@@ -6,7 +6,7 @@ import type { RuleLine } from '#core/lustre/nrs-tbf-rule.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { jobColumn, type JobMeasure } from '../../../cluster/state/recent.ts'
-import type { Viewed } from '../../../cluster/viewed.ts'
+import type { ClusterView } from '../../../cluster/cluster-view.ts'
 import { placeOf } from '../../../base/service.ts'
 import { SlotWatch } from '../../../cluster/slots.ts'
 import type { LeaseState } from '../../../enforce/lease.ts'
@@ -16,20 +16,20 @@ import { isPresent, orNull, rateSamples } from '../../position.ts'
 const SPARK_POINTS = 40
 const SPARK_MS = 20_000
 
-/** One rule as it stands on the servers shown. */
+/** Rule merged over the shown servers. */
 export interface MergedRule {
   readonly name: string
   readonly conditions: string
   readonly lines: { host: string; line: RuleLine }[]
 }
 
-/** What makes a rule the same one on several servers, and at another instant. */
+/** Identity of a rule across servers and instants. */
 export const ruleKey = ({ name, conditions }: Pick<RuleLine, 'name' | 'conditions'>): string =>
   isControllerRule(name) ? `ours ${conditions}` : `${name} ${conditions}`
 
 /**
- * The rules of the servers in match order, the first server's first. Rules of ours are the same when their conditions are:
- * their names differ from server to server. Any other rule is the same when its name is, too.
+ * Rules of the servers in match order, the first server's first. Sluice's rules are equal if their conditions are:
+ * their names differ between servers. Other rules must have the same name, too.
  */
 export function mergeRules(
   servers: readonly { host: string; rules: readonly RuleLine[] }[],
@@ -50,26 +50,26 @@ export function mergeRules(
   return [...all.filter((r) => r.name !== 'default'), ...all.filter((r) => r.name === 'default')]
 }
 
-/** Where a rule that a window asks for by name stands in the whole list. */
+/** Position in the whole list of a rule that a window searches by name. */
 export function soughtIn(rules: readonly MergedRule[], name = ''): Pick<RulesFrame, 'sought'> {
   if (name === '') return {}
   const at = rules.findIndex((rule) => rule.name === name)
   return { sought: { name, at: at < 0 ? null : at } }
 }
 
-/** The only job that a rule names; undefined when it names none, several, or more than a job. */
+/** The only job that a rule names; undefined if it names none, several, or more than a job. */
 export function onlyJob(expressions: readonly { field: string; items: readonly string[] }[]): string | undefined {
   const [first, ...more] = expressions
   const id = first?.field === 'jobid' && first.items.length === 1 && more.length === 0 ? first.items[0] : undefined
   return id?.includes('*') ? undefined : id
 }
 
-/** What is staged for a row. */
+/** Staged change of a row. */
 export interface StagedMark {
   readonly kind: 'add' | 'mod' | 'del'
-  /** Rate after the change; null when it stays or the rule goes. */
+  /** Rate after the change; null if it is unchanged or the rule is removed. */
   readonly rate: number | null
-  /** Classes that would bind, for a rule that is not there yet. */
+  /** Classes that would match, for a rule that does not exist yet. */
   readonly would: number | null
 }
 
@@ -81,9 +81,9 @@ export interface RowPlace {
   readonly mark: StagedMark | undefined
 }
 
-/** What a rule means for the one job it names, over the last second. */
+/** Effect of a rule on the one job it names, over the last second. */
 export function bound(
-  viewed: Viewed,
+  viewed: ClusterView,
   jobId: string | undefined,
   { sample, service }: Pick<RowPlace, 'sample' | 'service'>,
   ceiling: number,
@@ -92,7 +92,7 @@ export function bound(
   const mean = (m: JobMeasure): number => viewed.recent.raw.jobs.mean(jobId, jobColumn(m), sample, rateSamples(viewed))
   const measure = service === 'ost_io' ? 'rpcs' : 'mdops'
   const served = mean(measure)
-  // On OSTs what the rules allow is kept with the sample, where each server may have its own rate.
+  // On OSTs the allowed rate is kept with the sample, where each server may have its own rate.
   const allowed = service === 'ost_io' ? mean('allowed') : ceiling
   const { tier, to } = viewed.recent.tierFor(sample, SPARK_MS)
   const { from, step } = tier.jobs.window(to, SPARK_MS, SPARK_POINTS)
@@ -105,8 +105,8 @@ export function bound(
 }
 
 /**
- * RPCs queued at the service on the servers of a rule whose job runs at its limit: the only place where its wait is seen, since the
- * times of job_stats do not contain it.
+ * RPCs queued at the service on the servers of a rule whose job runs at its limit: the only place where its wait is
+ * visible, since job_stats times do not include it.
  */
 function waiting(
   monitor: ClusterMonitor,
@@ -123,7 +123,7 @@ const hostsOf = (rule: MergedRule, name: string): string[] => [
   ...new Set(rule.lines.filter((l) => l.line.name === name).map((l) => l.host)),
 ]
 
-/** Servers that lack the rule; those that have it with another rate than most are named with it. */
+/** Servers that lack the rule; those where its rate differs from the majority are listed with it. */
 export function missingOn(rule: MergedRule, hosts: readonly string[]): string[] {
   const rates = rule.lines.map((l) => l.line.rate).sort((a, b) => a - b)
   const usual = rates[Math.floor(rates.length / 2)]
@@ -135,14 +135,14 @@ export function missingOn(rule: MergedRule, hosts: readonly string[]): string[] 
   })
 }
 
-/** A merged rule as the view shows it at a sample. */
+/** Row of a merged rule at a sample. */
 export function ruleRow(ruleService: RuleService, rule: MergedRule, place: RowPlace): RulesFrame['rows'][number] {
   const { monitor } = ruleService
   const { sample, service, hosts: shown, mark } = place
   const expressions = (splitConditions(rule.conditions) ?? []).map((e) => ({ ...e, items: [...e.items] }))
   const jobId = onlyJob(expressions)
   const rates = rule.lines.map((l) => l.line.rate)
-  // Every CPT gives a class the full rate, so what it can reach is the sum over CPTs and servers.
+  // Every CPT gives a class the full rate, so its maximum is the sum over CPTs and servers.
   const ceiling = rates.reduce((sum, r) => sum + r, 0)
   const hosts = [...new Set(rule.lines.map((l) => l.host))]
   const isOur = isControllerRule(rule.name)
@@ -153,7 +153,7 @@ export function ruleRow(ruleService: RuleService, rule: MergedRule, place: RowPl
   const atMs = monitor.recent.raw.totals.atMs(sample)
   const operator = rule.lines
     .map(({ host, line: { queue, name } }) => ruleService.rules.find({ service, host, queue, name }))
-    // A picture of the past has nothing of what was committed since.
+    // A past view contains nothing committed later.
     .find((r) => r !== undefined && (isNow || r.createdMs <= atMs))
   const timer = isNow ? operator?.timer : undefined
   const names = new Set(rule.lines.map((l) => l.line.name))

@@ -1,4 +1,4 @@
-/** Rules at A beside those at the cursor: how each stood, and those that are gone. */
+/** Rules at A beside those at the cursor: their state at A, and rules that no longer exist. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { placeOf } from '../../../base/service.ts'
@@ -6,7 +6,7 @@ import type { Against } from '../against.ts'
 import { linesOf } from '../rule-lookup.ts'
 import { mergeRules, ruleKey, type MergedRule } from './rule-rows.ts'
 
-/** Rules that one frame names as gone. */
+/** Most removed rules listed in one frame. */
 const GONE = 200
 
 const ratesOf = (rule: MergedRule): number[] => rule.lines.map((l) => l.line.rate)
@@ -15,11 +15,11 @@ type Row = RulesFrame['rows'][number]
 
 export interface RulesAgainst {
   readonly of: (rule: Pick<MergedRule, 'name' | 'conditions'>) => { against: NonNullable<Row['against']> }
-  /** Of those that stand now, by their keys. */
+  /** Rules at A that are not among the present ones, by key. */
   readonly gone: (now: Iterable<Pick<MergedRule, 'name' | 'conditions'>>) => NonNullable<RulesFrame['gone']>
 }
 
-/** @param hosts  servers shown. */
+/** @param hosts  shown servers. */
 export function rulesAgainst(
   a: Against,
   { service, queue }: { readonly service: ServiceName; readonly queue: 'reg' | 'hp' },

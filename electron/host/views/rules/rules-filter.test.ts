@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rulesFrame as schema } from '#core/api/rules-frame.ts'
 import { ruleName } from '#core/control/desired-rule.ts'
-import { byOthers, commit, ends, review, ruleService, stage } from '../../../../tests/node/rule-service.ts'
+import { asOtherUser, commit, ends, review, ruleService, stage } from '../../../../tests/node/rule-service.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
 import { mergeRules } from './rule-rows.ts'
 import { filteredRules } from './rules-filter.ts'
@@ -13,13 +13,13 @@ const frame = (d: RuleService, filter: string, more: Partial<RulesQuery> = {}) =
 const ranked = (d: RuleService, filter: string, more: Partial<RulesQuery> = {}): string[] =>
   frame(d, filter, more).rows.map((r) => `${r.rank} ${r.name}`)
 
-/** Rules of others, first to last: one of several jobs, and one that is on one server only. */
-async function desk() {
-  const { c, desk: d } = await ruleService()
+/** Rules of other owners, first to last: one for several jobs, and one on one server only. */
+async function service() {
+  const { c, service: d } = await ruleService()
   const lines = ['ana_1 jobid={11.ana} rate=7', 'bob jobid={12.bob} rate=900', 'ops jobid={20.ops 21.*} rate=50']
-  // A new rule stands before the others.
-  for (const line of lines.toReversed()) for (const host of ['oss01', 'oss02']) byOthers(c, host, `start ${line}`)
-  byOthers(c, 'oss01', 'start odd jobid={500.x} rate=20')
+  // A new rule is inserted before the others.
+  for (const line of lines.toReversed()) for (const host of ['oss01', 'oss02']) asOtherUser(c, host, `start ${line}`)
+  asOtherUser(c, 'oss01', 'start odd jobid={500.x} rate=20')
   await c.run(4)
   return { c, d }
 }
@@ -29,14 +29,12 @@ it('makes no row of a rule of a controller that it hides: there is one a job', (
     ['oss01', 'oss02'].map((host) => ({
       host,
       rules: Array.from({ length: 50 }, (_, i) => ({
-        ...{
-          queue: 'reg',
-          cpt: 0,
-          name: ruleName('adaptbf', host, `${i}.x`),
-          ref: 1,
-          rate: 100 + i,
-          conditions: `jobid={${i}.x}`,
-        },
+        queue: 'reg',
+        cpt: 0,
+        name: ruleName('adaptbf', host, `${i}.x`),
+        ref: 1,
+        rate: 100 + i,
+        conditions: `jobid={${i}.x}`,
       })),
     })),
     'reg',
@@ -55,7 +53,7 @@ it('makes no row of a rule of a controller that it hides: there is one a job', (
 
 describe('the filter of rules', () => {
   it('finds by name, matcher, rate, maker, state and server, and keeps the true rank', async () => {
-    const { d } = await desk()
+    const { d } = await service()
     const all = frame(d, '')
     expect(all.rows.map((r) => r.name)).toEqual(['odd', 'ana_1', 'bob', 'ops', 'default'])
     expect([all.filtered, all.rows[0]?.rank]).toEqual([undefined, undefined])
@@ -73,7 +71,7 @@ describe('the filter of rules', () => {
   })
 
   it('filters before it slices, and a frame of it is one of the contract', async () => {
-    const { d } = await desk()
+    const { d } = await service()
     const f = frame(d, '-owner:lustre', { offset: 2, limit: 1 })
     expect(schema.parse(f)).toEqual(f)
     expect(f.rows.map((r) => `${r.rank} ${r.name}`)).toEqual(['3 bob'])
@@ -83,15 +81,15 @@ describe('the filter of rules', () => {
   })
 
   it('tells a fault with its column, and hides nothing', async () => {
-    const { d } = await desk()
+    const { d } = await service()
     const f = frame(d, 'ana is:wet')
     expect(f.filterError).toMatchObject({ column: 5 })
-    expect(f.filterError?.message).toContain('is: knows staged, bound, idle')
+    expect(f.filterError?.message).toContain('is: must be one of staged, bound, idle')
     expect([f.rows.length, f.filtered]).toEqual([5, undefined])
   })
 
   it('counts what is staged for rules that it hides; review and commit are of all of it', async () => {
-    const { d } = await desk()
+    const { d } = await service()
     stage(d, 'change bob rate=5')
     stage(d, 'stop ops')
     stage(d, 'start new jobid={13.new} rate=3')
@@ -105,7 +103,7 @@ describe('the filter of rules', () => {
   })
 
   it('counts ranks by the staged places, as the whole list does', async () => {
-    const { d } = await desk()
+    const { d } = await service()
     stage(d, 'change ops rank=ana_1')
     expect(ranked(d, '-owner:lustre')).toEqual(['1 odd', '2 ops', '3 ana_1', '4 bob'])
     expect(ranked(d, 'bob')).toEqual(['4 bob'])

@@ -1,4 +1,4 @@
-/** The filter of the rule list: `job:4690 rate<500 owner:operator -is:idle`. It hides rows and changes no rank. */
+/** Filter of the rule list: `job:4690 rate<500 owner:operator -is:idle`. Hides rows without changing ranks. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
 import { splitConditions } from '#core/tbf/conditions.ts'
@@ -9,17 +9,17 @@ import type { MergedRule } from './rule-rows.ts'
 type Row = RulesFrame['rows'][number]
 type Lint = RulesFrame['lints'][number]
 
-/** Names that `rank=` may take, for the list under the field. */
+/** Values that `rank=` may take, for the list below the field. */
 const RANKS_MOST = 500
-/** A rule without a class for this long is worth a look: the list marks it, too. */
+/** Time without a class after which a rule is marked in the list, too. */
 const IDLE_MS = 60_000
-/** From this share of its tokens on a rule is at its limit. */
+/** A rule is at its limit from this share of its tokens on. */
 const FULL = 0.95
 
-/** What a term can ask of a rule. */
+/** Fields of a rule that filter terms can use. */
 export interface RuleFilterRow {
   readonly rule: MergedRule
-  /** The row as it would be shown: made only where a term asks for what is measured. */
+  /** Displayed row: built only if a term needs measured values. */
   readonly row: () => Row
   readonly staged: Row['staged']
   readonly atMs: number
@@ -57,7 +57,7 @@ export const RULE_FIELDS: FilterFields<RuleFilterRow> = {
     ref: ({ rule }) => rule.lines.reduce((n, l) => n + l.line.ref, 0),
     used: ({ row }) => percent(row().used),
     servers: ({ rule }) => new Set(rule.lines.map((l) => l.host)).size,
-    /** Seconds until its timer removes it; a rule without one passes nothing. */
+    /** Seconds until its timer removes it; a rule without one never matches. */
     expires: ({ row, atMs }) => secondsTo(row().expiresMs, atMs),
   },
   state: {
@@ -71,7 +71,9 @@ export const RULE_FIELDS: FilterFields<RuleFilterRow> = {
   },
 }
 
-/** Whose a rule is where its name tells: a controller has one a job, and a row of each would take long to make. */
+/**
+ * Owner of a rule if its name shows it: a controller has one rule per job, and building a row for each would be slow.
+ */
 const knownOwner = (name: string): 'lustre' | 'sluice' | undefined =>
   name === 'default' ? 'lustre' : isControllerRule(name) ? 'sluice' : undefined
 const leastRate = ({ lines }: MergedRule): number => lines.reduce((least, l) => Math.min(least, l.line.rate), Infinity)
@@ -80,14 +82,14 @@ const secondsTo = (thenMs: number | null, atMs: number): number | null =>
   thenMs === null ? null : Math.max(0, thenMs - atMs) / 1000
 const isIdle = ({ ref, owner, refZeroMs }: Row, atMs: number): boolean =>
   ref === 0 && owner !== 'lustre' && refZeroMs !== null && atMs - refZeroMs > IDLE_MS
-/** The controller decides per server; any other rule is expected on all of them, and alike. */
+/** A controller decides per server; any other rule is expected to be equal on all of them. */
 const isDrifting = ({ staged, owner, missing, servers, serversTotal }: Row): boolean =>
   staged !== 'add' && owner !== 'sluice' && owner !== 'lustre' && (missing.length > 0 || servers < serversTotal)
 
-/** A staged change as far as it is about a place in the list. */
+/** Position of a staged change in the list. */
 type Placed = Pick<StagedChange, 'form'> & { readonly edit: { readonly name: string } }
 
-/** The rules in the order that the staged places lead to, which is what the list shows and counts its ranks by. */
+/** Rules in their staged order, which the list shows and ranks refer to. */
 export function inStagedPlaces(rules: readonly MergedRule[], staged: readonly Placed[]): readonly MergedRule[] {
   let placed = rules
   for (const { form, edit } of staged) {
@@ -106,13 +108,13 @@ export interface RulesSlice {
   readonly limit: number
 }
 
-/** What of a frame depends on the filter. */
+/** Parts of a frame that depend on the filter. */
 type Shown = Pick<RulesFrame, 'known' | 'offset' | 'rows' | 'filtered' | 'filterError'>
 
 /**
- * The slice of the rules that pass, each with its place among all of them.
+ * Slice of the rules that pass, each with its position among all.
  *
- * @param rules  all of them, as the servers have them and with those that are only staged.
+ * @param rules  all rules of the servers, and those only staged.
  */
 export function filteredRules(
   rules: readonly MergedRule[],
@@ -120,7 +122,7 @@ export function filteredRules(
   of: {
     readonly rowOf: (rule: MergedRule) => Row
     readonly stagedOf: (rule: MergedRule) => Row['staged']
-    /** The same in the order that the list shows. */
+    /** Same in display order. */
     readonly inOrder: (rules: readonly MergedRule[]) => readonly MergedRule[]
     readonly lints: readonly Lint[]
     readonly atMs: number | null
@@ -146,7 +148,9 @@ export function filteredRules(
     offset,
     rows: passing.slice(offset, offset + slice.limit).map(({ row }) => row()),
     filtered: {
-      ...{ filter: slice.filter ?? '', passing: passing.length, of: rules.length },
+      filter: slice.filter ?? '',
+      passing: passing.length,
+      of: rules.length,
       staged: countStaged(all) - countStaged(passing),
       ranks: all
         .filter(({ rule, staged }) => !isControllerRule(rule.name) && staged !== 'add' && staged !== 'del')

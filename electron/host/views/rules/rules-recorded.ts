@@ -1,4 +1,4 @@
-/** The rules of a server as they were recorded: what stood, where and at which rate. Nothing of it is staged, planned or timed. */
+/** Recorded rules of a server: names, servers and rates. Nothing is staged, planned or timed. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
@@ -13,7 +13,7 @@ import { rulesAgainst } from './rules-against.ts'
 import { filteredRules } from './rules-filter.ts'
 import { serverText, type RulesQuery } from './rules.ts'
 
-/** Servers of a service of which rules stood at a sample; data servers are known by their targets, too. */
+/** Servers of a service with recorded rules at a sample; data servers are also recognized by their targets. */
 function hostsOf(viewed: RecordedCluster, service: ServiceName, sample: number): readonly string[] {
   if (service === 'ost_io') return viewed.servers
   const places = sample === 0 ? [] : [...viewed.rulesAt(sample).keys()]
@@ -43,11 +43,15 @@ function rowOf(
     refZeroMs: null,
     owner: rule.name === 'default' ? 'lustre' : isOur ? 'sluice' : 'other',
     ...(jobId === undefined ? {} : { jobId }),
-    ...{ expiresMs: null, createdMs: null },
+    expiresMs: null,
+    createdMs: null,
     servers: new Set(rule.lines.map((l) => l.host)).size,
     serversTotal: place.hosts.length,
     missing: isOur ? [] : missingOn(rule, place.hosts),
-    ...{ staged: '', rateStaged: null, would: null, reason: '' },
+    staged: '',
+    rateStaged: null,
+    would: null,
+    reason: '',
   }
 }
 
@@ -72,7 +76,10 @@ export function recordedRulesFrame(
   const then = a && rulesAgainst(a, query, hosts)
   const shown = filteredRules(merged, query, {
     rowOf: (m) => ({ ...rowOf(viewed, m, { sample, service, hosts }), ...then?.of(m) }),
-    ...{ stagedOf: () => '', inOrder: (rules) => rules, lints: [], atMs },
+    stagedOf: () => '',
+    inOrder: (rules) => rules,
+    lints: [],
+    atMs,
   })
   const first = kept[0]
   return {
@@ -86,8 +93,14 @@ export function recordedRulesFrame(
     nodes: [...nodes],
     node,
     queue: query.queue,
-    // Policies, releases, queues and remarks are read, not kept.
-    ...{ policy: '', release: '', queued: 0, drifting: 0, differs: '', lints: [], plans: [] },
+    // Policies, releases, queues and remarks are not recorded.
+    policy: '',
+    release: '',
+    queued: 0,
+    drifting: 0,
+    differs: '',
+    lints: [],
+    plans: [],
     cpts: new Set(servers.flatMap((s) => s.rules.map((r) => r.cpt))).size,
     ...shown,
     ...soughtIn(merged, query.sought),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseScenario } from '#core/emulator/scenario.ts'
-import { byOthers, commit, ends, review, ruleService, stage, standing } from '../../../../tests/node/rule-service.ts'
+import { asOtherUser, commit, ends, review, ruleService, stage, standing } from '../../../../tests/node/rule-service.ts'
 import { checkDraft } from '../../rules/check.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
 import { rulesFrame } from './rules.ts'
@@ -32,7 +32,7 @@ function mixed() {
 
 describe('rules of servers of several releases', () => {
   it('are one row each, however the servers print them', async () => {
-    const { c, desk: d } = await ruleService({}, mixed())
+    const { c, service: d } = await ruleService({}, mixed())
     stage(d, 'start cap jobid={1.hog.u1} rate=5')
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     await c.run(5)
@@ -44,24 +44,24 @@ describe('rules of servers of several releases', () => {
   })
 
   it('reach together what the rate comes to on the CPTs of each', async () => {
-    const { desk: d } = await ruleService({}, mixed())
+    const { service: d } = await ruleService({}, mixed())
     const { ceiling } = checkDraft(d, 'ost_io', { text: 'reg start cap jobid={1.hog.u1} rate=5' })
     expect(ceiling.map((p) => p.text).join('')).toMatch(/^5 RPC\/s × 4 CPT = up to 20 RPC\/s/)
   })
 
   it('are refused where a server lacks one, by its name', async () => {
-    const { c, desk: d } = await ruleService({}, mixed())
-    for (const host of ['oss01', 'oss02']) byOthers(c, host, 'start old jobid={9.*} rate=7')
+    const { c, service: d } = await ruleService({}, mixed())
+    for (const host of ['oss01', 'oss02']) asOtherUser(c, host, 'start old jobid={9.*} rate=7')
     await c.run(4)
     stage(d, 'change old rate=5')
-    byOthers(c, 'oss02', 'stop old')
+    asOtherUser(c, 'oss02', 'stop old')
     await c.run(5)
-    expect(review(d)?.refused?.why).toMatch(/^old is not there.*\(oss02\)$/)
+    expect(review(d)?.refused?.why).toMatch(/^old does not exist.*\(oss02\)$/)
   })
 
   it('are restored by undoing a change on both', async () => {
-    const { c, desk: d } = await ruleService({}, mixed())
-    for (const host of ['oss01', 'oss02']) byOthers(c, host, 'start old jobid={9.*} rate=7')
+    const { c, service: d } = await ruleService({}, mixed())
+    for (const host of ['oss01', 'oss02']) asOtherUser(c, host, 'start old jobid={9.*} rate=7')
     await c.run(4)
     const was = [standing(c), standing(c, 'oss02')]
     stage(d, 'stop old')
@@ -76,8 +76,8 @@ describe('rules of servers of several releases', () => {
 
 describe('an old picture', () => {
   it('says of a rule only what was known of it then', async () => {
-    const { c, desk: d } = await ruleService()
-    for (const host of ['oss01', 'oss02']) byOthers(c, host, 'start cap jobid={9.*} rate=7')
+    const { c, service: d } = await ruleService()
+    for (const host of ['oss01', 'oss02']) asOtherUser(c, host, 'start cap jobid={9.*} rate=7')
     await c.run(4)
     const then = c.monitor.sample
     await c.run(16)
@@ -92,7 +92,7 @@ describe('an old picture', () => {
 
 describe('a line for another service', () => {
   it('is read for the one that is edited, and says so', async () => {
-    const { desk: d } = await ruleService()
+    const { service: d } = await ruleService()
     const text = 'lctl set_param mds.MDS.mdt.nrs_tbf_rule="start a jobid={x} rate=5"'
     expect(checkDraft(d, 'ost_io', { text })).toMatchObject({
       parameter: 'ost.OSS.ost_io.nrs_tbf_rule',
@@ -103,7 +103,7 @@ describe('a line for another service', () => {
 
 describe('a rule that is asked for by its name', () => {
   it('has its place in the whole list, whatever part of it is sent', async () => {
-    const { c, desk: d } = await ruleService()
+    const { c, service: d } = await ruleService()
     for (const n of [1, 2, 3]) stage(d, `start cap${n} jobid={${n}.app.u1} rate=5`)
     expect(ends(await commit(d))).toEqual(['oss01 done', 'oss02 done'])
     await c.run(5)

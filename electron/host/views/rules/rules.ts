@@ -1,4 +1,4 @@
-/** The rules in match order, as the servers printed them, what is staged for them, and what the controller changed last. */
+/** Rules in match order, as the servers printed them, with staged changes, and the controller's last changes. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import { SERVICE_NAMES, type ServiceName } from '#core/api/rule-edits.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
@@ -12,7 +12,7 @@ import { placeOf, SERVICES } from '../../../base/service.ts'
 import { SlotWatch } from '../../../cluster/slots.ts'
 import { toLint } from '../../rules/check.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
-import { Paced } from '../../rules/paced.ts'
+import { ThrottledCache } from '../../rules/throttled-cache.ts'
 import { liveJobs, rulesIn, unreadIn } from '../../rules/servers.ts'
 import { againstOf, type FindAgainst } from '../against.ts'
 import { isPresent, stand } from '../../position.ts'
@@ -21,7 +21,7 @@ import { filteredRules, inStagedPlaces } from './rules-filter.ts'
 import { stagedRows } from './staged-rows.ts'
 import { mergeRules, ruleRow, soughtIn, type MergedRule, type StagedMark } from './rule-rows.ts'
 
-/** Lines of a plan, and of a server's answer, that one frame carries; the rest is counted. */
+/** Most lines of a plan, and of a server's answer, in one frame; the rest is counted. */
 const PLAN_LINES = 24
 const SERVER_LINES = 200
 
@@ -56,7 +56,7 @@ function planOf(monitor: ClusterMonitor, host: string, service: ServiceName, atM
   ]
 }
 
-/** What lctl answered on a server, cut to the first lines. */
+/** Output of lctl on a server, cut to the first lines. */
 export function serverText(host: string, parameter: string, text: string | undefined): RulesFrame['server'] {
   const command = getParamCommand(parameter)
   if (text === undefined) return { node: host, command, text: '', exit: null, more: 0 }
@@ -66,7 +66,7 @@ export function serverText(host: string, parameter: string, text: string | undef
   return { node: host, command, text: lines.slice(0, SERVER_LINES).join('\n'), exit: 0, more }
 }
 
-/** Remarks and differences of the present; an old sample has none, because what they need is not kept. */
+/** Remarks and differences of the present; a past sample has none, because their inputs are not kept. */
 function remarks(ruleService: RuleService, service: ServiceName): Pick<RulesFrame, 'lints' | 'drifting' | 'differs'> {
   const { monitor } = ruleService
   const servers = ruleService.servers(service)
@@ -94,15 +94,15 @@ function remarks(ruleService: RuleService, service: ServiceName): Pick<RulesFram
   }
 }
 
-/** Remarks are read, not watched: they follow at their own pace. */
+/** Remarks are updated at their own interval. */
 const REMARKS_MS = 500
-const kept = new WeakMap<RuleService, Record<ServiceName, Paced<ReturnType<typeof remarks>>>>()
+const kept = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<ReturnType<typeof remarks>>>>()
 
 function remarksNow(ruleService: RuleService, service: ServiceName): ReturnType<typeof remarks> {
   const of = kept.get(ruleService) ?? {
-    ost_io: new Paced(REMARKS_MS),
-    mdt: new Paced(REMARKS_MS),
-    mdt_readpage: new Paced(REMARKS_MS),
+    ost_io: new ThrottledCache(REMARKS_MS),
+    mdt: new ThrottledCache(REMARKS_MS),
+    mdt_readpage: new ThrottledCache(REMARKS_MS),
   }
   kept.set(ruleService, of)
   return of[service].get('', () => remarks(ruleService, service))
@@ -142,7 +142,8 @@ export function rulesFrame(ruleService: RuleService, query: RulesQuery, seq: num
     }),
     inOrder: (rules) => (isNow ? inStagedPlaces(rules, ruleService.staged.of(query.service)) : rules),
     stagedOf: (m) => staged.marks.get(m)?.kind ?? '',
-    ...{ lints: found.lints, atMs },
+    lints: found.lints,
+    atMs,
   })
   const policies = texts.flatMap(({ host }) => monitor.serviceReading(host, query.service)?.policies ?? [])
   return {

@@ -1,6 +1,6 @@
-/** A staged change of policy in the frame of what is staged: its steps, what goes with it, and its review. */
+/** Staged policy change in the staged frame: its steps, the rules it removes, and its review. */
 import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
-import { policyWords } from '#core/control/policy-plan.ts'
+import { policyText } from '#core/control/policy-plan.ts'
 import { primaryPolicy } from '#core/lustre/nrs-policies.ts'
 import { SERVICES } from '../../../base/service.ts'
 import { CANARY_S } from '../../../enforce/change.ts'
@@ -9,7 +9,7 @@ import type { RuleService } from '../../rules/rule-service.ts'
 import { foreignLoss, titleOf, type PlannedPolicy } from '../../rules/policy-plans.ts'
 import { toNotice } from '../status.ts'
 
-/** Rules that go with a policy, as lines of the review. */
+/** Most removed rules listed in the review. */
 const LOST_LINES = 120
 
 function nodesOf(service: ServiceName, { servers }: PlannedPolicy): Review['nodes'] {
@@ -38,8 +38,10 @@ export function policyPart(ruleService: RuleService, service: ServiceName, plan:
   const notes = [...new Set(servers.flatMap((s) => s.plan.notes))]
   return {
     policy: {
-      ...{ id: staged.id, to: titleOf(staged), reason: staged.reason },
-      from: now ? policyWords(now) : '',
+      id: staged.id,
+      to: titleOf(staged),
+      reason: staged.reason,
+      from: now ? policyText(now) : '',
       lost: lost.slice(0, LOST_LINES),
       drainS: Math.max(0, ...servers.map((s) => s.plan.drain.mostS)),
     },

@@ -1,10 +1,10 @@
-/** Staged changes in the list of rules: marks on those that are there, and rows for those that are not there yet. */
+/** Staged changes in the rule list: marks on existing rules, and rows for new ones. */
 import type { ServiceName } from '#core/api/rule-edits.ts'
 import { classesOfEach } from '#core/control/trial.ts'
 import type { RulePlan } from '../../rules/rule-plan.ts'
 import { DEFAULT_RULE } from '#core/control/server-rules.ts'
 import type { RuleService } from '../../rules/rule-service.ts'
-import { triedGroups } from '../../rules/tried.ts'
+import { triedGroups } from '../../rules/trial-inputs.ts'
 import { liveJobs } from '../../rules/servers.ts'
 import type { MergedRule, StagedMark } from './rule-rows.ts'
 
@@ -13,7 +13,7 @@ export interface StagedRows {
   readonly marks: ReadonlyMap<MergedRule, StagedMark>
 }
 
-/** The classes that the new rules of a plan would have, by name; counted once a plan. */
+/** Classes that the new rules of a plan would have, by name; counted once per plan. */
 const kept = new WeakMap<RulePlan, ReadonlyMap<string, number>>()
 
 function wouldBind(ruleService: RuleService, service: ServiceName, plan: RulePlan, rule: string): number {
@@ -26,7 +26,7 @@ function wouldBind(ruleService: RuleService, service: ServiceName, plan: RulePla
   return classes.get(rule) ?? 0
 }
 
-/** The rows of one queue with what is staged for them. */
+/** Rows of one queue with their staged changes. */
 export function stagedRows(
   ruleService: RuleService,
   service: ServiceName,
@@ -43,7 +43,7 @@ export function stagedRows(
     if (line.kind === 'mod' && row) marks.set(row, { kind: 'mod', rate: line.rate, would: null })
     else if (line.kind === 'del' && row && !marks.has(row)) marks.set(row, { kind: 'del', rate: null, would: null })
     else if (line.kind === 'add') {
-      // A rule that is replaced under its name changes where it stands.
+      // A rule replaced under its name keeps its position.
       if (row) {
         marks.set(row, { kind: 'mod', rate: line.rate, would: null })
         continue

@@ -1,9 +1,9 @@
-/** Staged changes as they would be sent now, their review, and the changes committed before. */
+/** Staged frame: planned changes, their review, and committed changes. */
 import type { Lint, Review, ServiceName, StagedFrame } from '#core/api/rule-edits.ts'
 import type { DiffLine } from '#core/control/plan.ts'
 import { lintRules } from '#core/control/lint.ts'
 import { isControllerRule } from '#core/controllers/registry.ts'
-import { tryAgainstLive } from '#core/control/trial.ts'
+import { runTrial } from '#core/control/trial.ts'
 import { CANARY_S } from '../../../enforce/change.ts'
 import { commandsOf, inverseOf, type ServerChange } from '../../../enforce/server-change.ts'
 import { SERVICES, type Service } from '../../../base/service.ts'
@@ -14,26 +14,26 @@ import type { RuleService } from '../../rules/rule-service.ts'
 import type { PastChange } from '../../rules/past-change.ts'
 import { isUndo, missingFor } from '../../rules/refusal.ts'
 import { toLint, toTrial } from '../../rules/check.ts'
-import { Paced } from '../../rules/paced.ts'
+import { ThrottledCache } from '../../rules/throttled-cache.ts'
 import { isFor, type StagedChange } from '../../rules/staged-changes.ts'
 import { liveJobs } from '../../rules/servers.ts'
-import { triedGroups } from '../../rules/tried.ts'
+import { triedGroups } from '../../rules/trial-inputs.ts'
 import { stand } from '../../position.ts'
 import { policyPart } from './staged-policy.ts'
 import { toNotice } from '../status.ts'
 
 export interface StagedQuery {
   readonly service: ServiceName
-  /** Plan that is being looked at. */
+  /** Plan under review. */
   readonly reviewed?: string | undefined
 }
 
-/** Lines of a list that a review carries; changed ones are always among them. */
+/** Most lines of a list in a review; changed lines are always included. */
 const LIST_LINES = 120
 
 const kindOf = { start: 'add', change: 'mod', stop: 'del' } as const
 
-/** Commands of the first server that are about one rule, its timer included. */
+/** Commands of the first server that concern one rule, including its timer. */
 function commandsFor(service: Service, change: ServerChange | undefined, rule: string): string[] {
   if (!change) return []
   const { plan, timers, found, keeps } = change
@@ -65,7 +65,7 @@ function itemOf(service: Service, { changes }: RulePlan, s: StagedChange): Stage
   }
 }
 
-/** Servers with the same commands stand together, the first of them named. */
+/** Servers with the same commands are grouped under the first of them. */
 function nodesOf(monitor: ClusterMonitor, service: Service, changes: readonly ServerChange[]): Review['nodes'] {
   const groups = new Map<string, Review['nodes'][number]>()
   for (const c of changes) {
@@ -96,7 +96,7 @@ function reviewOf(ruleService: RuleService, query: StagedQuery, plan: RulePlan):
   const service = SERVICES[query.service]
   const changes = plan.changes.filter(isWork)
   const names = plan.staged.filter((s) => s.edit.verb !== 'stop').map((s) => s.edit.name)
-  const trial = tryAgainstLive([], liveJobs(monitor, query.service), names, triedGroups(query.service, plan))
+  const trial = runTrial([], liveJobs(monitor, query.service), names, triedGroups(query.service, plan))
   const seconds = plan.changes.flatMap((c) => c.timers.map((t) => t.seconds))
   const refused = ruleService.refusal(query.service, plan)
   return {
@@ -116,7 +116,7 @@ function reviewOf(ruleService: RuleService, query: StagedQuery, plan: RulePlan):
   }
 }
 
-/** Remarks on the lists as they would be, on the rules that are staged; and what the plans have to say. */
+/** Remarks on the resulting lists and the staged rules, and from the plans. */
 function lintsOf(ruleService: RuleService, query: StagedQuery, { changes, staged }: RulePlan): Lint[] {
   const names = new Set(staged.map((s) => s.edit.name))
   const after = changes.map((c) => ({ ...c.found, rules: c.plan.expected }))
@@ -139,24 +139,29 @@ const pastOf = (
   { pending }: RuleService,
   { id, atMs, title, reason, nodes, inverse, expiresMs, undone }: PastChange,
 ): StagedFrame['changes'][number] => ({
-  ...{ id, atMs, title, reason, expiresMs, undone },
+  id,
+  atMs,
+  title,
+  reason,
+  expiresMs,
+  undone,
   nodes: [...nodes],
   inverse: [...inverse],
   pending: pending.of(id).map(({ host, why }) => ({ host, why })),
 })
 
-/** Review and remarks, which try every live job on every server. */
+/** Review and remarks, which evaluate every live job on every server. */
 interface Judged {
   readonly lints: Lint[]
   readonly review: Review
 }
-const kept = new WeakMap<RuleService, Record<ServiceName, Paced<Judged>>>()
+const kept = new WeakMap<RuleService, Record<ServiceName, ThrottledCache<Judged>>>()
 
 function judged(ruleService: RuleService, query: StagedQuery, plan: RulePlan): Judged {
   const of = kept.get(ruleService) ?? {
-    ost_io: new Paced<Judged>(400),
-    mdt: new Paced<Judged>(400),
-    mdt_readpage: new Paced<Judged>(400),
+    ost_io: new ThrottledCache<Judged>(400),
+    mdt: new ThrottledCache<Judged>(400),
+    mdt_readpage: new ThrottledCache<Judged>(400),
   }
   kept.set(ruleService, of)
   const guard = ruleService.guard()?.code ?? ''

@@ -1,13 +1,13 @@
-/** Clients of a data node at the cursor, and what the footer says of all of them. */
+/** Clients of a data node at the cursor, and the footer's totals. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { NS_PER_S } from '#core/base/units.ts'
 import type { ClientColumn } from '#core/haechi/sim/token-samples.ts'
-import { hasCrashed, missedIn, rowsOf, type Place } from './place.ts'
+import { hasCrashed, missedIn, rowsOf, type Place } from './position.ts'
 
 type Clients = TokensFrame['clients']
 type Foot = Omit<TokensFrame['foot'], 'reserved' | 'admissible' | 'fluidFinish'>
 
-/** Periods of a spark, and rows that the idle share is reckoned from. */
+/** Periods of a sparkline, and rows from which the idle share is computed. */
 const SPARK = 60
 const IDLE_ROWS = 250
 const WARN_AFTER = 1
@@ -23,7 +23,7 @@ interface One {
   readonly inFlight: number
 }
 
-/** Whole periods in a row, up to the cursor, in which a client missed its reservation. */
+/** Consecutive completed periods, up to the cursor, in which a client missed its reservation. */
 function streaks({ run, before }: Place): Map<number, number> {
   const streak = new Map<number, number>()
   const over = new Set<number>()
@@ -46,10 +46,14 @@ function oneOf({ run, row, record }: Place, index: number): One {
   const past = record?.monitor?.clients.find((c) => c.client === index)
   return {
     index,
-    // Without tokens there is only what it was promised, to be compared with.
+    // Without tokens there is only the configured reservation, for comparison.
     reservation: past?.reservation ?? run.node.engine(index)?.reservation ?? run.clients[index]?.reservation ?? 0,
-    ...{ xi: at('xi'), held: at('g'), completed: at('completed'), yielded: at('yielded') },
-    ...{ queued: at('queued'), inFlight: at('inflight') },
+    xi: at('xi'),
+    held: at('g'),
+    completed: at('completed'),
+    yielded: at('yielded'),
+    queued: at('queued'),
+    inFlight: at('inflight'),
   }
 }
 
@@ -61,16 +65,35 @@ export function clientsOf(place: Place, colourOf: (jobId: string) => number): Cl
   const isDry = place.row !== undefined && run.node.samples.nodeValue(place.row, 'pool') <= 0
   const shown = before.slice(-SPARK)
   const out: Clients = {
-    ...{ key: [], name: [], jobId: [], colour: [], state: [], reservation: [], limit: [], left: [], held: [] },
-    ...{ usedReserved: [], usedPool: [], yielded: [], queued: [], inFlight: [], isThrottled: [], isStarved: [] },
-    ...{ missed: [], iops: [], spark: [], p99Us: [], level: [], why: [] },
+    key: [],
+    name: [],
+    jobId: [],
+    colour: [],
+    state: [],
+    reservation: [],
+    limit: [],
+    left: [],
+    held: [],
+    usedReserved: [],
+    usedPool: [],
+    yielded: [],
+    queued: [],
+    inFlight: [],
+    isThrottled: [],
+    isStarved: [],
+    missed: [],
+    iops: [],
+    spark: [],
+    p99Us: [],
+    level: [],
+    why: [],
   }
   run.clients.forEach((scenario, index) => {
     const view = run.node.client(index)
     if (!view) return
     const engine = run.node.engine(index)
     const c = oneOf(place, index)
-    // The counts of one that crashed are those of its last period.
+    // The counts of a crashed client are those of its last period.
     const used = hasCrashed(run, index, place.startNs) ? 0 : c.completed + c.inFlight
     const usedReserved = Math.min(used, Math.max(0, c.reservation - c.xi - c.yielded))
     const usedPool = used - usedReserved
@@ -106,7 +129,7 @@ export function clientsOf(place: Place, colourOf: (jobId: string) => number): Cl
   return out
 }
 
-/** Whether so much is all that a limit allows. */
+/** True if a client uses all that its limit allows. */
 const isAtLimit = (limit: number | null | undefined, used: number): boolean =>
   limit !== null && limit !== undefined && used >= limit
 
@@ -127,13 +150,13 @@ function verdictOf(of: {
     }
   }
   if (of.isThrottled) return { level: 'ok', why: 'at its limit' }
-  if (of.isStarved) return { level: 'ok', why: 'waits for tokens of the pool' }
+  if (of.isStarved) return { level: 'ok', why: 'waits for pool tokens' }
   return { level: 'ok', why: '' }
 }
 
 /**
- * Share of a period's tokens that lay idle while the pool was dry and a client without any had requests waiting; null without
- * tokens or samples.
+ * Share of a period's tokens that were idle while the pool was empty and a client without any had requests waiting;
+ * null without tokens or samples.
  */
 function idleShareOf({ run, startNs, atNs }: Place): number | null {
   const { samples, setup, monitor, clientCount } = run.node
@@ -150,7 +173,7 @@ function idleShareOf({ run, startNs, atNs }: Place): number | null {
       const queued = samples.clientValue(row, i, 'queued')
       if (samples.clientValue(row, i, 'phase') === 0) continue
       const used = samples.clientValue(row, i, 'completed') + samples.clientValue(row, i, 'inflight')
-      // Its limit holds it, not a want of tokens.
+      // Held back by its limit, not by a lack of tokens.
       if (isAtLimit(run.node.engine(i)?.limit, used)) continue
       if (queued > 0 && tokens === 0) isStarving = true
       else if (queued === 0) unused += tokens
@@ -170,7 +193,9 @@ export function footOf(place: Place): Foot {
   }
   return {
     cpuEvents: counters.cpuEventsForControl + counters.cpuEventsForData,
-    ...{ dataCpuEvents: counters.cpuEventsForData, dataIos: counters.dataIos },
-    ...{ idleShare: idleShareOf(place), worst },
+    dataCpuEvents: counters.cpuEventsForData,
+    dataIos: counters.dataIos,
+    idleShare: idleShareOf(place),
+    worst,
   }
 }

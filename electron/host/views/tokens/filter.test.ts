@@ -4,24 +4,38 @@ import { noDataNode } from './empty.ts'
 import { withClientFilter } from './filter.ts'
 
 const clients: TokensFrame['clients'] = {
-  ...{ key: ['c1', 'c2', '<b>x</b>'], name: ['c1', 'c2', '<b>x</b>'], jobId: ['ckpt.ana', '', 'scan.bob'] },
-  ...{
-    colour: [1, 0, 2],
-    state: ['active', 'crashed', 'active'],
-    reservation: [9000, 0, 500],
-    limit: [null, 4000, 900],
-  },
-  ...{ left: [0, 0, 500], held: [10, 0, 0], usedReserved: [9000, 0, 0], usedPool: [1200, 0, 0] },
-  ...{ yielded: [0, 0, 0], queued: [null, 0, 7], inFlight: [4, 0, 0], isThrottled: [false, true, false] },
-  ...{ isStarved: [false, false, true], missed: [0, 0, 3], iops: [10_000, null, 90], spark: [[], [], []] },
-  ...{
-    p99Us: [220, null, 1900],
-    level: ['ok', 'bad', 'watch'],
-    why: ['', 'crashed; its reservation decays', 'missed'],
-  },
+  key: ['c1', 'c2', '<b>x</b>'],
+  name: ['c1', 'c2', '<b>x</b>'],
+  jobId: ['ckpt.ana', '', 'scan.bob'],
+  colour: [1, 0, 2],
+  state: ['active', 'crashed', 'active'],
+  reservation: [9000, 0, 500],
+  limit: [null, 4000, 900],
+  left: [0, 0, 500],
+  held: [10, 0, 0],
+  usedReserved: [9000, 0, 0],
+  usedPool: [1200, 0, 0],
+  yielded: [0, 0, 0],
+  queued: [null, 0, 7],
+  inFlight: [4, 0, 0],
+  isThrottled: [false, true, false],
+  isStarved: [false, false, true],
+  missed: [0, 0, 3],
+  iops: [10_000, null, 90],
+  spark: [[], [], []],
+  p99Us: [220, null, 1900],
+  level: ['ok', 'bad', 'watch'],
+  why: ['', 'crashed; its reservation decays', 'missed'],
 }
 const frame: TokensFrame = {
-  ...{ seq: 1, sample: 4, atMs: 4000, windowMs: 60_000, nodes: ['dn0'], node: 'dn0', ...noDataNode('period'), clients },
+  seq: 1,
+  sample: 4,
+  atMs: 4000,
+  windowMs: 60_000,
+  nodes: ['dn0'],
+  node: 'dn0',
+  ...noDataNode('period'),
+  clients,
 }
 const keys = (filter: string): readonly string[] | undefined => withClientFilter(frame, filter).filtered?.keys
 

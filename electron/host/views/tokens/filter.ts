@@ -1,10 +1,10 @@
-/** The filter of the clients of a data node: `client:c1 job:ckpt used>5k is:missing`. What is not a client is of all of them. */
+/** Filter of the clients of a data node: `client:c1 job:ckpt used>5k is:missing`. Totals are not filtered. */
 import type { TokensFrame } from '#core/api/tokens.ts'
 import { readFilter, type FilterFields } from '../../row-filter.ts'
 
 type Clients = TokensFrame['clients']
 
-/** One client in the columns of a frame. */
+/** Client in the columns of a frame. */
 interface ClientRow {
   readonly of: Clients
   readonly at: number
@@ -37,7 +37,7 @@ export const CLIENT_FIELDS: FilterFields<ClientRow> = {
     queued: number((of) => of.queued),
     missed: number((of) => of.missed),
     iops: number((of) => of.iops),
-    /** The p99, µs. */
+    /** p99, µs. */
     latency: number((of) => of.p99Us),
   },
   state: {
@@ -53,7 +53,7 @@ export const CLIENT_FIELDS: FilterFields<ClientRow> = {
   },
 }
 
-/** The frame with the clients named that pass; all of them stay in it. */
+/** Frame with the names of matching clients; all clients stay in it. */
 export function withClientFilter(frame: TokensFrame, filter: string | undefined): TokensFrame {
   const { test, error } = readFilter(filter, CLIENT_FIELDS)
   if (!test) return { ...frame, ...error }

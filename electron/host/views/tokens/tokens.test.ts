@@ -94,14 +94,14 @@ describe('tokens of the demo’s data node', () => {
   })
 
   it('answer what admission would say, and refuse what cannot be with the excess', async () => {
-    const desk = new TokenService(host.monitor)
+    const service = new TokenService(host.monitor)
     const ask = (reservation: number, limit: number | null = null) =>
-      desk.check({ node: 'dn0', client: 'c09', reservation, limit })
+      service.check({ node: 'dn0', client: 'c09', reservation, limit })
     expect(ask(4500)).toMatchObject({ ok: true, value: { admit: true, reasons: [] } })
     const local = ask(20_001)
     expect(local).toMatchObject({ ok: true, value: { admit: false } })
     expect(local.ok && local.value.reasons).toContainEqual(expect.objectContaining({ kind: 'local', by: 1 }))
-    const all = desk.check({ node: 'dn0', client: 'c10', reservation: 20_000, limit: null })
+    const all = service.check({ node: 'dn0', client: 'c10', reservation: 20_000, limit: null })
     const over = all.ok ? all.value.reserved - all.value.admissible : 0
     expect(over).toBeGreaterThan(0)
     expect(all.ok && all.value.reasons).toContainEqual(expect.objectContaining({ kind: 'global', by: over }))
@@ -109,23 +109,25 @@ describe('tokens of the demo’s data node', () => {
       expect(ask(bad)).toMatchObject({ ok: true, value: { admit: false, reasons: [{ kind: 'value' }] } })
     }
     expect(ask(10, -3)).toMatchObject({ ok: true, value: { admit: false, reasons: [{ kind: 'value' }] } })
-    expect(desk.check({ node: 'dn9', client: 'c09', reservation: 1, limit: null })).toMatchObject({ ok: false })
-    expect(desk.reserve({ node: 'dn0', client: 'c09', reservation: 4200, limit: null })).toMatchObject({ ok: true })
-    expect(desk.reserve({ node: 'dn0', client: 'c09', reservation: 60_000, limit: null })).toMatchObject({ ok: false })
+    expect(service.check({ node: 'dn9', client: 'c09', reservation: 1, limit: null })).toMatchObject({ ok: false })
+    expect(service.reserve({ node: 'dn0', client: 'c09', reservation: 4200, limit: null })).toMatchObject({ ok: true })
+    expect(service.reserve({ node: 'dn0', client: 'c09', reservation: 60_000, limit: null })).toMatchObject({
+      ok: false,
+    })
     await runTo(host, 13.5)
     const after = tokensFrame(host.monitor, QUERY, 5)
     expect(after.clients.reservation[after.clients.name.indexOf('c09')]).toBe(4200)
   })
 
   it('start anew as another variant, where nothing is reserved', async () => {
-    const desk = new TokenService(host.monitor)
-    expect(desk.change({ node: 'dn0', variant: 'bare' })).toMatchObject({ ok: true })
+    const service = new TokenService(host.monitor)
+    expect(service.change({ node: 'dn0', variant: 'bare' })).toMatchObject({ ok: true })
     await runTo(host, 15.2)
     const bare = tokensFrame(host.monitor, QUERY, 6)
     expect(schema.parse(bare)).toEqual(bare)
     expect(bare).toMatchObject({ variant: 'bare', pool: { now: null } })
     expect(bare.clients.iops.every((v) => v !== null && v > 0)).toBe(true)
-    // The run before stays where the cursor can reach it.
+    // The previous run is kept while the cursor can reach it.
     expect(tokensFrame(host.monitor, { ...QUERY, at: early.sample }, 7).pool).toEqual(early.pool)
   })
 })

@@ -1,18 +1,90 @@
-/** Tokens: pool, clients and capacity of one data node, as they stood at the cursor. */
+/** Tokens: pool, clients and capacity of one data node at the cursor. */
 import type { TokensFrame, TokensSpan } from '#core/api/tokens.ts'
 import type { DataNodeRun } from '#core/emulator/data-node.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
 import { estimatorRule } from '#core/haechi/capacity-estimate.ts'
 import { finishingTime } from '#core/haechi/fluid.ts'
 import { profiledTokens } from '#core/haechi/settings.ts'
+import type { MonitorEvent } from '#core/haechi/monitor-events.ts'
 import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { stand } from '../../position.ts'
 import { noDataNode } from './empty.ts'
 import { clientsOf, footOf } from './clients.ts'
-import { eventsOf } from './events.ts'
 import { withClientFilter } from './filter.ts'
-import { missedIn, periodAt, rowAt, type Place } from './place.ts'
+import { missedIn, periodAt, rowAt, type Place } from './position.ts'
 import { phasesOf, poolOf, seriesOf } from './pool.ts'
+
+// Monitor events of a data node, newest first, as text.
+
+type Event = TokensFrame['events'][number]
+
+const MOST = 60
+const ALERTS = {
+  'local-capacity-risk': 'cannot complete its reservation at the rate of one client',
+  overcommitted: 'reservations exceed the estimated capacity',
+  'bad-report': 'a report was rejected as implausible',
+  'over-reservation': 'repeatedly uses less than its reservation',
+  'silent-client': 'no longer reports',
+} as const
+
+function wordsOf(e: MonitorEvent): Omit<Event, 'atMs' | 'client'> {
+  switch (e.kind) {
+    case 'period':
+      return { kind: 'period', level: 'idle', text: `epoch ${e.epoch} begins, ${e.pool} tokens in the pool` }
+    case 'start-report':
+      return { kind: 'report', level: 'idle', text: 'pool tokens were taken: clients are asked to report' }
+    case 'conversion': {
+      const raced = e.races === 0 ? '' : `, ${e.races} ${e.races === 1 ? 'fetch' : 'fetches'} in between`
+      return {
+        kind: 'conversion',
+        level: 'idle',
+        text: `pool ${e.from} to ${e.to}, ${e.residual} left to clients${raced}`,
+      }
+    }
+    case 'estimate':
+      return {
+        kind: 'estimate',
+        level: 'idle',
+        text: `${e.used} used: estimate ${e.action === 'off' ? 'off' : e.action}, ${e.omega}`,
+      }
+    case 'alert':
+      return { kind: 'alert', level: 'watch', text: `${ALERTS[e.alert]}${e.what === '' ? '' : `: ${e.what}`}` }
+    case 'admitted':
+      return { kind: 'client', level: 'idle', text: 'admitted' }
+    case 'left':
+      return { kind: 'client', level: 'idle', text: 'left' }
+  }
+}
+
+const clientOf = (run: DataNodeRun, e: MonitorEvent): string =>
+  'client' in e && e.client >= 0 ? (run.clients[e.client]?.name ?? '') : ''
+
+/** Events up to the cursor. Conversions occur at every check: only the newest is listed. */
+function eventsOf({ run, atNs }: Place, toMs: (ns: number) => number): Event[] {
+  const told: Event[] = []
+  let hasConversion = false
+  const items = run.node.events.items
+  for (let i = items.length - 1; i >= 0 && told.length < MOST; i--) {
+    const e = items[i]
+    if (!e || e.at > atNs) continue
+    if (e.kind === 'conversion') {
+      if (hasConversion) continue
+      hasConversion = true
+    }
+    told.push({ atMs: toMs(e.at), client: clientOf(run, e), ...wordsOf(e) })
+  }
+  for (const m of run.marks) {
+    if (m.atNs > atNs) continue
+    told.push({
+      atMs: toMs(m.atNs),
+      kind: m.kind,
+      level: m.kind === 'refused' ? 'watch' : 'idle',
+      client: m.client,
+      text: m.text,
+    })
+  }
+  return told.sort((a, b) => b.atMs - a.atMs).slice(0, MOST)
+}
 
 export interface TokensQuery {
   readonly at: number | null
@@ -44,13 +116,17 @@ function wholeFrame(monitor: ClusterMonitor, query: TokensQuery, seq: number): T
   const { settings } = setup
   const toMs = (ns: number): number => monitor.source.toUnixMs(run.fromNs + ns)
   return {
-    ...{ ...head, node: node.name, isKept: place.row !== undefined, variant: run.variant, preset: run.preset },
-    ...{ periodMs: settings.periodNs / NS_PER_MS, checkMs: settings.checkNs / NS_PER_MS, batch: settings.batch },
-    ...{
-      epoch: place.epoch,
-      elapsedMs: (place.atNs - place.startNs) / NS_PER_MS,
-      phase: phasesOf(place).at(-1)?.kind ?? 'wait',
-    },
+    ...head,
+    node: node.name,
+    isKept: place.row !== undefined,
+    variant: run.variant,
+    preset: run.preset,
+    periodMs: settings.periodNs / NS_PER_MS,
+    checkMs: settings.checkNs / NS_PER_MS,
+    batch: settings.batch,
+    epoch: place.epoch,
+    elapsedMs: (place.atNs - place.startNs) / NS_PER_MS,
+    phase: phasesOf(place).at(-1)?.kind ?? 'wait',
     pool: poolOf(place),
     series: seriesOf(place, query.span),
     phases: phasesOf(place),
@@ -72,7 +148,12 @@ function placeOf(run: DataNodeRun, atNs: number): Place {
   const epoch =
     record?.monitor?.epoch ?? (record ? record.index + 1 : (run.node.monitor?.epoch ?? (last ? last.index + 2 : 1)))
   return {
-    ...{ run, atNs, startNs, endNs: startNs + periodNs, record, epoch },
+    run,
+    atNs,
+    startNs,
+    endNs: startNs + periodNs,
+    record,
+    epoch,
     row: rowAt(run.node.samples, run.node.setup.samples.everyNs, atNs),
     before: periods.filter((p) => p.endNs <= startNs),
   }
@@ -88,7 +169,7 @@ function epochsOf(place: Place, toMs: (ns: number) => number): TokensFrame['epoc
   return [...whole, { epoch: place.epoch, startMs: toMs(place.startNs), missed: [], isWhole: false }]
 }
 
-const ACTIONS = { increase: 'rose', average: 'mean of what was used', keep: 'kept', off: 'not estimated' } as const
+const ACTIONS = { increase: 'rose', average: 'mean of used capacity', keep: 'kept', off: 'not estimated' } as const
 
 function capacityOf({ run, before, epoch, startNs, atNs }: Place): TokensFrame['capacity'] {
   const { settings, profile } = run.node.setup
@@ -114,7 +195,7 @@ function capacityOf({ run, before, epoch, startNs, atNs }: Place): TokensFrame['
   }
 }
 
-/** What admission lets in, and when all reservations would be done under equal shares. */
+/** Admitted reservations, and the time when all would be served under equal shares. */
 function admissionOf({
   run,
   row,

@@ -1,4 +1,4 @@
-/** Cells hold names that any user of a cluster chose: they are text, and they are read without the sight of colours. */
+/** Cells: hostile names stay text, and no information depends on colour alone. */
 import { mount } from '@vue/test-utils'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createPinia, setActivePinia } from 'pinia'
@@ -15,8 +15,8 @@ import {
   transcriptCell,
   verdictCell,
 } from '#tests/kits/renderer/views/incidents-host.ts'
-import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-face.ts'
-import { columnFaces } from './table-face.ts'
+import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-layout.ts'
+import { columnFaces } from './table-model.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u202Egnp https://evil.example/ javascript:alert(1)'
 const SEEN = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u2039202E\u203Agnp https://evil.example/ javascript:alert(1)'
@@ -68,7 +68,7 @@ describe('a hostile name in a cell stays text: no element, no link, no letters t
 })
 
 describe('a frozen chart', () => {
-  it('draws areas and lines with their gaps open and hatched, its limit, and what is said of it', () => {
+  it('draws areas and lines with their gaps open and hatched, its limit and its text alternative', () => {
     show(chartCell())
     expect(find('chart-line')).toHaveLength(2)
     expect(find('chart-line')[0]?.attributes('d')?.match(/M/g)).toHaveLength(2)
@@ -83,24 +83,22 @@ describe('a frozen chart', () => {
     )
   })
 
-  it('hatches what of its span was never measured, before, between and after', () => {
+  it('hatches the unmeasured parts of its range, before, between and after', () => {
     const t = [clock(14, 30), clock(14, 31), clock(14, 32), clock(14, 33)]
     const series = (values: (number | null)[]) => [
       { label: { kind: 'text' as const, text: 'p95' }, ink: 1, area: false, values },
     ]
     const of = { ...chartCell().of, fromMs: clock(14, 20), toMs: clock(14, 40) }
     expect(gapsOf({ t, of, series: series([1, null, 1, 1]) })).toEqual([
-      ...[
-        [clock(14, 20), clock(14, 30)],
-        [clock(14, 30), clock(14, 32)],
-        [clock(14, 33), clock(14, 40)],
-      ],
+      [clock(14, 20), clock(14, 30)],
+      [clock(14, 30), clock(14, 32)],
+      [clock(14, 33), clock(14, 40)],
     ])
     expect(gapsOf({ t, of, series: series([null, null, null, null]) })).toEqual([[of.fromMs, of.toMs]])
     expect(gapsOf({ t, of: { ...of, fromMs: t[0]!, toMs: t[3]! }, series: series([1, 1, 1, 1]) })).toEqual([])
   })
 
-  it('reads its values under the pointer, a gap as a dash', async () => {
+  it('shows its values under the pointer, a gap as a dash', async () => {
     show(chartCell())
     const box = { left: 0, top: 0, width: 856, height: 172, right: 856, bottom: 172, x: 0, y: 0, toJSON: () => '' }
     const plot = shown!.find('.plot')
@@ -114,9 +112,11 @@ describe('a frozen chart', () => {
     expect(find('chart-reading')).toHaveLength(0)
   })
 
-  it('lets no two words of marks meet, and keeps the lines of all', () => {
+  it('places mark labels without overlap, and keeps the lines of all marks', () => {
     const marks = Array.from({ length: 60 }, (_, i) => ({
-      ...{ atMs: clock(14, 27) + i * 9_000, text: `mark number ${i} of a storm`, level: 'ok' as const },
+      atMs: clock(14, 27) + i * 9_000,
+      text: `mark number ${i} of a storm`,
+      level: 'ok' as const,
     }))
     const placed = placeMarks(marks, (atMs) => 42 + (atMs - clock(14, 27)) / 1000, 42, 642)
     expect(placed).toHaveLength(60)
@@ -185,16 +185,16 @@ describe('a table slice', () => {
 })
 
 describe('a rule diff, a verdict, a transcript', () => {
-  it('say by a glyph and a word what colours say, with rates before and after', () => {
+  it('show changes by glyph and word as well as colour, with rates before and after', () => {
     show(diffCell({ more: 3 }))
     const lines = find('diff-line').map((l) => l.text().replace(/\s+/g, ' '))
     expect(lines[0]).toBe('+added: hog4690 jobid={4690.*}&opcode={ost_write} 400')
     expect(lines[1]).toBe('unchanged: hog4471 jobid={4471.*} 63')
     expect(lines[2]).toBe('~changed: ckpt_4655 jobid={4655.*} 200 \u2192 250')
-    expect(lines[3]).toBe('\u2212taken away: login_cap nid={10.0.9.*@o2ib} 80')
-    expect(find('diff-more')[0]?.text()).toBe('3 rules more')
+    expect(lines[3]).toBe('\u2212removed: login_cap nid={10.0.9.*@o2ib} 80')
+    expect(find('diff-more')[0]?.text()).toBe('and 3 more rules')
   })
-  it('say what the model does not know', () => {
+  it('list what the model does not know', () => {
     show(verdictCell())
     expect(shown!.text()).toContain('Sandbox B, 20 seeds: victim 4711 p95 wait 2.1 s \u2192 0.3 s')
     expect(shown!.find('details').text()).toContain('Caches of the clients are not in the model.')

@@ -3,7 +3,11 @@ import { expect, it } from 'vitest'
 import { carryLines, cutLine, placeIndex } from './fault-lines.ts'
 
 const fault = (line: number, column: number, length = 1) => ({
-  ...{ line, column, length, severity: 'error' as const, message: 'x' },
+  line,
+  column,
+  length,
+  severity: 'error' as const,
+  message: 'x',
 })
 
 it('carries faults of untouched lines along and drops those of the edited one', () => {

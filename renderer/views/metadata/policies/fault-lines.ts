@@ -1,13 +1,14 @@
-/** Faults of a text of many lines: carried along while it is typed on, and cut out of the line they are in. */
+/** Faults of a text of many lines: carried along while it is edited, and cut out of their lines. */
 import type { PolicyFault } from '#core/api/padll.ts'
 
 /**
- * What the host said of `before`, at its places in `now`: faults of lines that were not touched move with them, the others
- * are dropped until the host has answered anew.
+ * Moves faults that the host found in `before` to their places in `now`: faults of unchanged lines move with them, the
+ * others are dropped until the host has checked the new text.
  */
 export function carryLines(faults: readonly PolicyFault[], before: string, now: string): readonly PolicyFault[] {
   if (before === now || faults.length === 0) return faults
-  const [a, b] = [before.split('\n'), now.split('\n')]
+  const a = before.split('\n')
+  const b = now.split('\n')
   const most = Math.min(a.length, b.length)
   let start = 0
   while (start < most && a[start] === b[start]) start++
@@ -19,19 +20,19 @@ export function carryLines(faults: readonly PolicyFault[], before: string, now: 
   })
 }
 
-/** A piece of a line: plain, or under a fault. */
+/** Piece of a line: plain, or with a fault. */
 export interface Piece {
   readonly text: string
   readonly fault: PolicyFault | null
 }
 
-/** The line cut at its faults, in order and without overlap; a fault without length takes one character, at the end none. */
+/** Cuts a line at its faults, in order and without overlap; a fault without length takes one character, at the end none. */
 export function cutLine(line: string, faults: readonly PolicyFault[]): Piece[] {
   const out: Piece[] = []
   let at = 0
   for (const fault of [...faults].sort((x, y) => x.column - y.column)) {
     const from = Math.min(Math.max(0, fault.column - 1), line.length)
-    if (from < at) continue // under the fault before it; the list below the text has it all the same
+    if (from < at) continue // overlaps the fault before it; the list below the text still has it
     if (from > at) out.push({ text: line.slice(at, from), fault: null })
     const to = Math.min(line.length, from + Math.max(1, fault.length))
     out.push({ text: line.slice(from, to), fault })
@@ -43,7 +44,7 @@ export function cutLine(line: string, faults: readonly PolicyFault[]): Piece[] {
 
 export const faultPlace = ({ line, column }: PolicyFault): string => `line ${line}, column ${column}`
 
-/** Index of a place in the text, for the caret of a field. */
+/** Returns the index of a place in the text, for the caret of a field. */
 export function placeIndex(text: string, line: number, column: number): number {
   let index = 0
   for (let n = 1; n < line; n++) {

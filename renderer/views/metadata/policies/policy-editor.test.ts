@@ -42,7 +42,10 @@ async function settle(ms = 200): Promise<void> {
 }
 async function open(env = 'DEMO'): Promise<void> {
   useSourceStore().apply({
-    ...{ source: { cluster: 'altair', env, kind: 'LIVE' }, atMs: NOW_MS, sample: 40, mode: 'enforce' },
+    source: { cluster: 'altair', env, kind: 'LIVE' },
+    atMs: NOW_MS,
+    sample: 40,
+    mode: 'enforce',
     clock: { intervalMs: 1000 },
   } as unknown as StatusFrame)
   usePolicyDraftStore().open('stages', frame.policies.text)
@@ -63,7 +66,7 @@ const key = (name: string, more: KeyboardEventInit = {}): void => {
 const apply = () => find('policy-apply').element as HTMLButtonElement
 
 describe('a fault', () => {
-  it('has its caret under its column, its line and column in words, and leads there', async () => {
+  it('has its caret under its column, its place in the list, and a click goes there', async () => {
     await open()
     await type('# a\n1 0 job train.py meta_opp 5\n')
     const line = wrapper.find('[data-line="2"]')
@@ -72,12 +75,12 @@ describe('a fault', () => {
     const range = document.createRange()
     range.setStart(line.element, 0)
     range.setEndBefore(sign.element)
-    // The caret hangs on the first character of the fault.
+    // The caret is under the first character of the fault.
     expect(range.toString()).toBe('1 0 job train.py m')
     expect(find('policy-faults').text()).toContain('line 2, column 18')
     expect(find('policy-faults').text()).toContain('nearest is meta_op')
     expect(apply().disabled).toBe(true)
-    expect(find('policy-outcome').text()).toBe('1 error first')
+    expect(find('policy-outcome').text()).toBe('Fix 1 error first')
     field().element.setSelectionRange(0, 0)
     await find('policy-faults').find('button').trigger('click')
     await settle()
@@ -95,7 +98,7 @@ describe('a fault', () => {
     expect(wrapper.find('[data-line="1"] .sign').exists()).toBe(false)
   })
 
-  it('is where Ctrl and Enter lead', async () => {
+  it('takes the focus on Ctrl+Enter', async () => {
     await open()
     await type('1 0 job a meta_opp 5\n')
     field().element.focus()
@@ -113,7 +116,7 @@ describe('applying', () => {
     const text = `${TEXT}6 700 job bwa meta_op 900\n`
     await type(text)
     expect(find('policy-diff').text()).toContain('6 700 job bwa meta_op 900')
-    expect(find('policy-diff').text()).toContain('as in force')
+    expect(find('policy-diff').text()).toContain('unchanged line')
     expect(find('policy-remarks').text()).toContain('the system limit is 110 000')
     expect(find('policy-commands').text()).toContain('sluice padll policies set --epoch 3')
     apply().click()
@@ -125,9 +128,9 @@ describe('applying', () => {
     expect(usePolicyDraftStore().draft?.isTouched).toBe(false)
   })
 
-  it('has nothing to do where nothing differs', async () => {
+  it('is disabled without changes', async () => {
     await open()
-    expect(find('policy-same').text()).toContain('Nothing differs')
+    expect(find('policy-same').text()).toContain('No changes')
     expect(apply().disabled).toBe(true)
   })
 
@@ -166,7 +169,7 @@ describe('applying', () => {
     expect(apply().disabled).toBe(false)
   })
 
-  it('of a text longer than the host takes is not tried', async () => {
+  it('is not tried for a text longer than the host accepts', async () => {
     await open()
     await type(`# ${'x'.repeat(262_200)}\n`)
     expect(wrapper.text()).toContain('the most is 262\u202F144')
@@ -177,7 +180,7 @@ describe('applying', () => {
 })
 
 describe('a draft', () => {
-  it('is kept when the editor is put away, and dropped only on the operator\u2019s word', async () => {
+  it('is kept when the editor is closed, and discarded only after a confirmation', async () => {
     await open()
     await type('1 0 job kept meta_op 5\n')
     field().element.focus()
@@ -203,7 +206,7 @@ describe('a draft', () => {
     expect(store.draft?.text).toBe('1 0 job kept meta_op 5\n')
   })
 
-  it('that is untouched follows the text in force; a touched one says that it was overtaken', async () => {
+  it('follows the text in force until it is edited, then reports that the text has changed', async () => {
     await open()
     const store = usePolicyDraftStore()
     store.follow('stages', '1 0 job other meta_op 7\n')
@@ -216,7 +219,7 @@ describe('a draft', () => {
     expect(wrapper.text()).toContain('Another text has come into force')
   })
 
-  it('typed on while it was applied is still a draft', async () => {
+  it('that is edited while it is applied is still a draft', async () => {
     await open()
     await type(`${TEXT}6 700 job bwa meta_op 900\n`)
     apply().click()
@@ -271,7 +274,7 @@ describe('the form', () => {
     expect((bad[0]?.find('input').element as HTMLInputElement).value).toBe('meta_opp')
   })
 
-  it('shows YAML as the lines it means, and makes it those with the first edit', async () => {
+  it('shows YAML as equivalent lines, and converts it with the first edit', async () => {
     await open()
     await type('policies:\n  - { job: train.py, at: 0, scope: meta_op, limit: 5000 }\n')
     await form()
@@ -282,7 +285,7 @@ describe('the form', () => {
   })
 })
 
-it('keeps every column of a hostile name, and makes nothing of it', async () => {
+it('keeps every column of a hostile name, and shows it as text', async () => {
   await open()
   const name = '<img/src=x/onerror=alert(1)>\u202E'
   await type(`1 0 job ${name} meta_opp 5\n`)

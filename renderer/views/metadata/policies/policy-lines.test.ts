@@ -5,7 +5,7 @@ import { fieldAt, formatLine, looksLikeYaml, nextRule, readLines, withLine, with
 const TEXT = '# day\n\n1 20 job app1 meta_op 5000\n2  0\tdemand app2 open 30000\n'
 
 describe('policy lines', () => {
-  it('are read with their places; comments and blanks are passed over', () => {
+  it('are parsed with their places; comments and blank lines are skipped', () => {
     const [first, second] = readLines(TEXT)
     expect(first).toMatchObject({ line: 3, fields: { rule: '1', at: '20', kind: 'job', job: 'app1', value: '5000' } })
     expect(second).toMatchObject({ line: 4, fields: { kind: 'demand', scope: 'open' }, columns: { rule: 1, at: 4 } })
@@ -31,13 +31,22 @@ describe('policy lines', () => {
   it('name the field that a column points at', () => {
     const [, second] = readLines(TEXT)
     expect([1, 4, 6, 13, 18, 23].map((c) => fieldAt(second!, c))).toEqual([
-      ...['rule', 'at', 'kind', 'job', 'scope', 'value'],
+      'rule',
+      'at',
+      'kind',
+      'job',
+      'scope',
+      'value',
     ])
     expect(fieldAt(readLines('1 20 job')[0]!, 9)).toBe('job')
   })
-  it('are told from YAML', () => {
+  it('are distinguished from YAML', () => {
     expect(['policies:\n  - job: a', '- job: a', '{"a":1}', '---', '# c\njob: a'].map(looksLikeYaml)).toEqual([
-      ...[true, true, true, true, true],
+      true,
+      true,
+      true,
+      true,
+      true,
     ])
     expect([TEXT, '', '# only', 'x 1 job a b 2'].map(looksLikeYaml)).toEqual([false, false, false, false])
   })

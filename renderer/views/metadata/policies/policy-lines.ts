@@ -1,6 +1,6 @@
 /**
- * Policy lines for the form: `<rule> <second> <job|demand> <job> <scope> <value>`, parted by blanks. The text stays the
- * truth; a field that is not filled in stands in it as `?`, so that the others keep their places.
+ * Policy lines for the form: `<rule> <second> <job|demand> <job> <scope> <value>`, separated by spaces. The text is
+ * authoritative; an empty field is `?` in it, so that the others keep their places.
  */
 export const FIELDS = ['rule', 'at', 'kind', 'job', 'scope', 'value'] as const
 export type PolicyField = (typeof FIELDS)[number]
@@ -8,17 +8,17 @@ export type PolicyFields = Readonly<Record<PolicyField, string>>
 
 /** One policy of a text. */
 export interface PolicyLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
   readonly fields: PolicyFields
-  /** Column of each field, from 1; 0 where the line has fewer words. */
+  /** Column of each field, from 1; 0 if the line has fewer words. */
   readonly columns: Readonly<Record<PolicyField, number>>
 }
 
 const OPEN = '?'
 const isPolicy = (line: string): boolean => /\S/.test(line) && !/^\s*#/.test(line)
 
-/** The policies of a text in the line format, in its order; blank lines and comments are passed over. */
+/** Parses the policies of a text in the line format, in order; blank lines and comments are skipped. */
 export function readLines(text: string): PolicyLine[] {
   return text.split('\n').flatMap((line, i) => {
     if (!isPolicy(line)) return []
@@ -34,11 +34,11 @@ export function readLines(text: string): PolicyLine[] {
   })
 }
 
-/** A blank within a field would be the end of it. */
+/** Removes spaces, which would end the field. */
 const word = (field: string): string => field.replace(/\s+/g, '') || OPEN
 export const formatLine = (fields: PolicyFields): string => FIELDS.map((f) => word(fields[f])).join(' ')
 
-/** The text with another policy in `line`; null takes the line out. */
+/** Replaces the policy in `line`; null removes the line. */
 export function withLine(text: string, line: number, fields: PolicyFields | null): string {
   const lines = text.split('\n')
   if (fields === null) lines.splice(line - 1, 1)
@@ -46,17 +46,17 @@ export function withLine(text: string, line: number, fields: PolicyFields | null
   return lines.join('\n')
 }
 
-/** The text with one policy more, at its end. */
+/** Appends a policy to the text. */
 export function withPolicy(text: string, fields: PolicyFields): string {
   const body = text.replace(/\s+$/, '')
   return `${body === '' ? '' : `${body}\n`}${formatLine(fields)}\n`
 }
 
-/** A number for the next rule: one more than the largest. */
+/** Returns the number of the next rule: one more than the largest. */
 export const nextRule = (lines: readonly PolicyLine[]): string =>
   String(lines.reduce((most, { fields }) => Math.max(most, /^\d+$/.test(fields.rule) ? Number(fields.rule) : 0), 0) + 1)
 
-/** The field of a line that a fault points at: the word under its column, or the next one. */
+/** Returns the field of a line at a column: the word there, or the next one. */
 export function fieldAt({ columns, fields }: PolicyLine, column: number): PolicyField | null {
   for (const field of FIELDS) {
     const from = columns[field]
@@ -65,7 +65,7 @@ export function fieldAt({ columns, fields }: PolicyLine, column: number): Policy
   return FIELDS.find((field) => columns[field] === 0) ?? null
 }
 
-/** YAML starts with a name, a list or a bracket; a policy with its number. */
+/** True for YAML, which starts with a name, a list or a bracket; a policy starts with its number. */
 export function looksLikeYaml(text: string): boolean {
   const first = text.split('\n').find(isPolicy)?.trim() ?? ''
   return /^(---|[[{]|-\s|["']?[A-Za-z_][\w ]*["']?\s*:)/.test(first)

@@ -1,12 +1,12 @@
 /**
- * The condition of a rule between its text and the chips of the form: `jobid={a b}&opcode={ost_write},uid={5}`. `&` joins
- * with `and`, `,` with `or`. What is wrong in it only the host says; here it is only taken apart and put together.
+ * Converts the condition of a rule between text and chips: `jobid={a b}&opcode={ost_write},uid={5}`. `&` joins with `and`, `,`
+ * with `or`. The condition is only split and joined here; the host validates it.
  */
 import type { Expression } from '#core/api/frames.ts'
 
 export const fields = ['jobid', 'nid', 'opcode', 'uid', 'gid', 'projid', 'nodemap'] as const
 
-/** What the items of a field look like, for whoever fills them in. */
+/** Hints on the items of a field. */
 export const itemHints: Readonly<Record<string, string>> = {
   jobid: 'job ids, * for any run of characters',
   nid: 'for example 10.4.0.[1-8]@o2ib',
@@ -22,7 +22,7 @@ export interface Place {
   readonly length: number
 }
 
-/** Where each expression of a condition stands in it. Separators count only between braces: older servers take them inside. */
+/** Places of the expressions in a condition. Separators count only outside braces: older servers accept them inside. */
 function places(conditions: string): Place[] {
   const out: Place[] = []
   let from = 0
@@ -39,7 +39,7 @@ function places(conditions: string): Place[] {
   return out
 }
 
-/** The chips of a condition; null where the text is not of that form, then it is shown and edited as text. */
+/** Parses a condition into expressions; null if it is not of that form and must be edited as text. */
 export function readConditions(conditions: string): Expression[] | null {
   if (conditions.trim() === '') return []
   const out: Expression[] = []
@@ -58,12 +58,12 @@ export const writeConditions = (expressions: readonly Expression[]): string =>
     .map(({ join, field, items }, i) => `${i === 0 ? '' : join === 'or' ? ',' : '&'}${field}={${items.join(' ')}}`)
     .join('')
 
-/** Where each expression stands in the whole value; empty when the condition is not in it as it is. */
+/** Places of the expressions in the whole value; empty if the value does not contain the condition literally. */
 export function expressionPlaces(text: string, conditions: string): Place[] {
   const start = conditions === '' ? -1 : text.indexOf(conditions)
   return start < 0 ? [] : places(conditions).map(({ at, length }) => ({ at: at + start, length }))
 }
 
-/** Whether two places share a character; an empty place shares the one it stands before. */
+/** True if two places share a character; an empty place counts as the character after it. */
 export const overlaps = (a: Place, b: Place): boolean =>
   a.at < b.at + Math.max(1, b.length) && b.at < a.at + Math.max(1, a.length)

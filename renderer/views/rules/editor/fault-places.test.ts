@@ -4,7 +4,11 @@ import type { RuleFault } from '#core/api/rule-edits.ts'
 import { carryFaults, faultText, pieces } from './fault-places.ts'
 
 const fault = (at: number, length: number): RuleFault => ({
-  ...{ at, length, message: 'unknown opcode', errno: 'EINVAL', field: 'conditions' },
+  at,
+  length,
+  message: 'unknown opcode',
+  errno: 'EINVAL',
+  field: 'conditions',
 })
 const TEXT = 'start hog4690 jobid={4690.*}&opcode={ost_wirte} rate=400'
 const AT = TEXT.indexOf('ost_wirte')

@@ -1,4 +1,4 @@
-/** Faults as places in a text that is still being typed: what the host said of the text before it, carried along. */
+/** Places of faults in a text while it is typed: faults that the host found in the previous text are carried along. */
 import type { RuleFault } from '#core/api/rule-edits.ts'
 
 function commonStart(a: string, b: string): number {
@@ -9,8 +9,8 @@ function commonStart(a: string, b: string): number {
 }
 
 /**
- * Keeps the faults that lie wholly before or behind what was edited since, moved with their characters; the others are
- * dropped until the host has answered anew.
+ * Keeps the faults that are wholly before or behind the edit, moved with their characters; the others are dropped until the
+ * host has checked the new text.
  */
 export function carryFaults(faults: readonly RuleFault[], before: string, now: string): readonly RuleFault[] {
   if (before === now) return faults
@@ -24,22 +24,22 @@ export function carryFaults(faults: readonly RuleFault[], before: string, now: s
   })
 }
 
-/** A piece of the text: plain, or under a fault. */
+/** Piece of the text: plain, or with a fault. */
 export interface Piece {
   readonly text: string
   readonly fault: RuleFault | null
 }
 
 /**
- * The text cut at its faults, in order and without overlap. A fault without length, as of something that is missing, takes
- * the character it stands before, and at the end an empty piece.
+ * Cuts the text at its faults, in order and without overlap. A fault without length, as of something missing, takes the
+ * character after it, and at the end an empty piece.
  */
 export function pieces(text: string, faults: readonly RuleFault[]): Piece[] {
   const out: Piece[] = []
   let at = 0
   for (const fault of [...faults].sort((a, b) => a.at - b.at)) {
     const from = Math.min(fault.at, text.length)
-    if (from < at) continue // under the fault before it; the list beside the text has it all the same
+    if (from < at) continue // overlaps the fault before it; the list beside the text still has it
     if (from > at) out.push({ text: text.slice(at, from), fault: null })
     const to = Math.min(text.length, from + Math.max(1, fault.length))
     out.push({ text: text.slice(from, to), fault })
@@ -49,7 +49,7 @@ export function pieces(text: string, faults: readonly RuleFault[]): Piece[] {
   return out
 }
 
-/** Columns are counted from 1, in the value. */
+/** Column of a fault in the value, from 1. */
 export const columnOf = (fault: RuleFault): number => fault.at + 1
 
 export const faultText = (fault: RuleFault): string => `column ${columnOf(fault)}: ${fault.message}`

@@ -11,7 +11,7 @@ const HOSTILE = '<img/src=x/onerror=alert(1)>'
 let host: SampleHost
 let wrapper: VueWrapper
 
-/** The editor as the view holds it: gone with the draft, and anew with each. */
+/** Mounts the editor as the view does: removed with the draft, and a new one for each draft. */
 const Holder = defineComponent(() => {
   const store = useRuleDraftStore()
   return () => (store.draft ? h(RuleEditor, { key: store.openings, draft: store.draft, ranks: ['b'] }) : h('p'))
@@ -93,14 +93,14 @@ describe('form and text are one rule', () => {
 describe('a fault', () => {
   const faulty = ruleForm({ conditions: 'jobid={4690.*}&opcode={ost_wirte}' })
 
-  it('has its caret under its column, its chip outlined, and its words for a screen reader', async () => {
+  it('has its caret under its column, its chip outlined, and its message for screen readers', async () => {
     await start({ form: faulty })
     const value = text().element.value
     const drawn = wrapper.find('[data-testid=rule-text-drawn]')
     const sign = drawn.find('.sign')
     expect(sign.text()).toContain(`column ${value.indexOf('ost_wirte') + 1}: unknown opcode`)
     expect(sign.text().startsWith('^')).toBe(true)
-    // The sign hangs on the first character of the fault, so its caret is under that column wherever the line breaks.
+    // The mark is on the first character of the fault, so its caret is under that column however the line wraps.
     const range = document.createRange()
     range.setStart(drawn.element, 0)
     range.setEndBefore(sign.element.parentElement!)
@@ -123,7 +123,7 @@ describe('a fault', () => {
   })
 })
 
-it('a pasted line of 2013 is shown as servers take it today, and says so', async () => {
+it('converts a pasted line in the syntax of 2013 to the current one, with a note', async () => {
   await start({ form: ruleForm({ name: '', conditions: '', rate: '' }) })
   text().element.value = 'lctl set_param ost.OSS.ost_io.nrs_tbf_rule="start loginnode {192.168.1.1@tcp} 100"'
   text().element.dispatchEvent(new InputEvent('input', { inputType: 'insertFromPaste', bubbles: true }))
@@ -144,7 +144,7 @@ it('stages by Ctrl and Enter what it replaces, with its terms', async () => {
   expect(wrapper.find('[data-testid=editor]').exists()).toBe(false)
 })
 
-it('Esc closes what was not touched, and asks before an edit is lost', async () => {
+it('closes an unchanged draft by Esc, and asks before an edit is lost', async () => {
   await start()
   field('rule-name').element.focus()
   key('Escape')
@@ -181,7 +181,7 @@ it('a change shows what can be changed, and a stop nothing', async () => {
   expect(field('rule-rate').exists()).toBe(false)
 })
 
-it('text of users stays text', async () => {
+it('shows hostile names as text', async () => {
   await start({ form: ruleForm({ name: HOSTILE, conditions: `jobid={${HOSTILE}}` }) })
   expect(wrapper.find('[data-testid=chip]').text()).toContain(HOSTILE)
   expect(wrapper.find('[data-testid=rule-text-drawn]').text()).toContain(HOSTILE)

@@ -1,4 +1,4 @@
-/** Host names that differ only by a running number, in short: `oss02–12`, `oss02–04, oss07`. */
+/** Formats host names that differ only by a number as ranges: `oss02–12`, `oss02–04, oss07`. */
 import { shortHosts } from '#core/base/host-list.ts'
 
 export const hostRange = (hosts: readonly string[]): string =>

@@ -57,23 +57,23 @@ it('commits exactly the reviewed plan, and only when the target is typed as it i
   commit().click()
   await flushPromises()
   expect(host.calls).toEqual([{ verb: 'commit', input: { service: 'ost_io', planId: 'plan-1', typed: '4690.python' } }])
-  expect(find('commit-result').textContent).toContain('Read back equal on 1 of 1 servers.')
+  expect(find('commit-result').textContent).toContain('Read-back matches on 1 of 1 servers.')
 })
 
-it('shows what would be sent where, in which order, and the way back', async () => {
+it('shows the commands per server, their order, and the rollback', async () => {
   await open()
   await vi.waitFor(() => find('review-commands'))
   const words = document.body.textContent
   expect(words).toContain("'reg start hog4690 jobid={4690.*} rate=400'")
   expect(words).toContain('Timer on oss01')
-  expect(words).toContain('Stops itself at 15:02:07')
-  const inverse = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Inverse')
-  inverse?.click()
+  expect(words).toContain('Expires at 15:02:07')
+  const rollback = [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === 'Rollback')
+  rollback?.click()
   await flushPromises()
   expect(find('review-commands').textContent).toContain("'reg stop hog4690'")
 })
 
-it('does not commit a plan that has become another one before it was looked at again', async () => {
+it('does not commit a changed plan before it is reviewed again', async () => {
   await open()
   await type('4690.python')
   const next = review({ planId: 'plan-2', typed: 'hog' })
@@ -88,7 +88,7 @@ it('does not commit a plan that has become another one before it was looked at a
   expect(host.calls.map((c) => c.input)).toEqual([{ service: 'ost_io', planId: 'plan-2', typed: 'hog' }])
 })
 
-it('says why it cannot be committed now, beside the button that stays off', async () => {
+it('shows the reason beside the disabled button if it cannot be committed now', async () => {
   const refused = { code: 'SERVER_MISSING', what: 'The change cannot be sent', next: 'Wait until every server answers' }
   await open(stagedFrame({ review: review({ refused }) }))
   await type('4690.python')
@@ -97,7 +97,7 @@ it('says why it cannot be committed now, beside the button that stays off', asyn
   expect(find('review-dialog').textContent).toContain('Next: Wait until every server answers.')
 })
 
-it('asks for the unlock where the cluster is locked, in every mode, and for no mode', async () => {
+it('offers the unlock if the cluster is locked, whatever the mode of the controller', async () => {
   const source = { cluster: 'altair', env: 'PROD', kind: 'LIVE' }
   const locked = { source, atMs: NOW_MS, safeMode: 'review+unlock', unlockedUntilMs: null }
   const refused = { code: 'LOCKED', what: 'altair is locked', next: 'Unlock it: type altair.' }
@@ -121,7 +121,7 @@ it('asks for the unlock where the cluster is locked, in every mode, and for no m
   await open()
 })
 
-it('names the state of every server after a partial commit, and stages the inverse on demand', async () => {
+it('shows the state of every server after a partial commit, and stages the rollback on demand', async () => {
   host.result = {
     changeId: 'c7',
     nodes: [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { RuleState } from '#core/api/rule-edits.ts'
 import { hostRange } from './host-range.ts'
-import { endSentence, endsOf, stateWord } from './node-ends.ts'
+import { resultSentence, endsOf, stateWord } from './commit-results.ts'
 
 it('shortens runs of hosts and nothing else', () => {
   const run = Array.from({ length: 11 }, (_, i) => `oss${String(i + 2).padStart(2, '0')}`)
@@ -11,21 +11,21 @@ it('shortens runs of hosts and nothing else', () => {
   expect(hostRange([])).toBe('')
 })
 
-it('says of a commit what is done and what is not known', () => {
+it('summarizes the result of a commit, unknown states included', () => {
   const node = (host: string, state: 'done' | 'failed' | 'unknown' | 'not sent') => ({ host, state, detail: '' })
-  expect(endSentence([node('a', 'done'), node('b', 'done')])).toEqual({
+  expect(resultSentence([node('a', 'done'), node('b', 'done')])).toEqual({
     level: 'ok',
-    text: 'Read back equal on 2 of 2 servers.',
+    text: 'Read-back matches on 2 of 2 servers.',
   })
   const partial = [node('a', 'done'), node('b', 'failed'), node('c', 'unknown'), node('d', 'not sent')]
-  expect(endSentence(partial)).toEqual({
+  expect(resultSentence(partial)).toEqual({
     level: 'bad',
-    text: '1 of 4 servers have it: 1 failed, 1 unknown, 1 not sent.',
+    text: '1 of 4 servers have the change: 1 failed, 1 unknown, 1 not sent.',
   })
   expect(endsOf(partial).map((end) => end.hosts)).toEqual(['b', 'c', 'd', 'a'])
 })
 
-it('says where staged changes stand', () => {
+it('formats the state of staged changes', () => {
   const words = (phase: RuleState['phase'], servers: string[] = []): string[] => {
     const { level, word } = stateWord({ phase, servers })
     return [level, word]
@@ -47,6 +47,6 @@ it('says where staged changes stand', () => {
     ['ok', 'Done on 2 servers'],
     ['bad', 'Done on some servers'],
     ['watch', 'Rolled back'],
-    ['unknown', 'End not known'],
+    ['unknown', 'Outcome unknown'],
   ])
 })

@@ -1,4 +1,4 @@
-/** One commit from its button to the last server's answer. */
+/** State of one commit, from its button to the answer of the last server. */
 import { computed, ref, shallowRef } from 'vue'
 import type { Notice } from '#core/api/frames.ts'
 import type { PastChange, ServiceName } from '#core/api/rule-edits.ts'
@@ -9,7 +9,8 @@ import { useUndoStore } from '../../../stores/undo.ts'
 const NOT_COMMITTED = 'Nothing was committed'
 
 export function useCommit() {
-  const [connection, undo] = [useConnectionStore(), useUndoStore()]
+  const connection = useConnectionStore()
+  const undo = useUndoStore()
   const isSending = ref(false)
   const result = shallowRef<{ changeId: string; nodes: PastChange['nodes'] } | null>(null)
   const notice = shallowRef<Notice | null>(null)
@@ -27,14 +28,14 @@ export function useCommit() {
       result.value = await host.api.rules.commit({ service, planId, typed })
       undo.committed('The staged changes were committed')
     } catch (error) {
-      // A line that broke says nothing about the servers.
+      // A lost connection implies nothing about the servers.
       notice.value =
         connection.host === host
           ? refusal(NOT_COMMITTED, error)
           : {
               code: 'COMMIT_UNKNOWN',
-              what: 'The line to the host broke while it was committing',
-              why: 'what it had sent by then stays sent',
+              what: 'The connection to the host was lost during the commit',
+              why: 'commands that were sent by then are not reverted',
               unaffected: 'timers on the servers',
               next: 'The undo list names the state of every server as soon as the host answers.',
             }
@@ -42,7 +43,7 @@ export function useCommit() {
       isSending.value = false
     }
   }
-  /** Cancels what is being sent; how that ends is in the answer to the commit. */
+  /** Cancels the commit; the answer to the commit has the outcome. */
   async function cancel(): Promise<void> {
     try {
       await connection.host?.api.rules.cancel()

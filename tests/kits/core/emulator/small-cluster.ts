@@ -1,4 +1,4 @@
-/** A small cluster with the jobs that a test wants, and what tests ask of it. */
+/** Small cluster with jobs of a test's choice, and its queries. */
 import { EmulatedCluster } from '#core/emulator/cluster.ts'
 import { parseScenario } from '#core/emulator/scenario.ts'
 
@@ -44,7 +44,7 @@ export function rule(c: EmulatedCluster, ...commands: readonly string[]): void {
 export const served = (c: EmulatedCluster, jobId: string): number =>
   c.jobs.find((j) => j.scenario.id === jobId)?.servedRpcs ?? 0
 
-/** RPCs of a job that are served in [from, to) seconds; runs there. */
+/** Runs to `to` seconds; returns the RPCs of a job served in [from, to). */
 export function servedBetween(c: EmulatedCluster, jobId: string, from: number, to: number): number {
   c.sim.runUntil(from * 1e9 - 1)
   const before = served(c, jobId)

@@ -1,8 +1,9 @@
 /**
- * The same node event by event: a heap, an explicit FIFO queue at the node's NIC, an event for each arrival, issue, arrival at the
- * node, end of service and completion. Slow and plain: what the lookahead is held against. Engines, monitor and memory are the same.
+ * Reference implementation of a data node, event by event: a heap, an explicit FIFO queue at the node's NIC, an event for each
+ * arrival, issue, arrival at the node, end of service and completion. Slow and simple: the lookahead is compared with it. Engines,
+ * monitor and memory are the same.
  *
- * Of one instant: completions, then messages and timers, then NICs and arrivals by client index.
+ * At one instant: completions, then messages and timers, then NICs and arrivals by client index.
  */
 import { randomStream } from '#core/base/random.ts'
 import { invariant } from '#core/base/result.ts'
@@ -28,7 +29,7 @@ interface Operation {
 }
 
 interface Posted {
-  /** 0 for a data I/O, else what the FAA takes. */
+  /** 0 for a data I/O, otherwise the amount of the FAA. */
   readonly take: number
   readonly postedAt: number
 }
@@ -76,7 +77,7 @@ export class NaiveNode {
   #isServing = false
   readonly #station: ServiceTimes
 
-  /** Only clients with QoS; no noise, no changes of capacity. */
+  /** Supports only clients with QoS; no noise, no capacity changes. */
   constructor(setup: NodeSetup) {
     this.#setup = setup
     this.#station = new ServiceTimes(setup.profile.globalIops)
@@ -85,7 +86,11 @@ export class NaiveNode {
     // eslint-disable-next-line @typescript-eslint/no-this-alias
     const node = this
     this.control = new ControlPlane({
-      ...{ settings, profile, fabric, seed, slots },
+      settings,
+      profile,
+      fabric,
+      seed,
+      slots,
       scheduler: {
         get now() {
           return node.now
@@ -126,7 +131,7 @@ export class NaiveNode {
 
   post(client: NaiveClient, posted: Posted): void {
     client.posted.push(posted)
-    // Behind what waits already it waits, too: that goes when it is the NIC's turn among all of this instant, not before.
+    // It waits behind those already waiting: issued when the NIC gets its turn at this instant, not before.
     if (client.posted.length === 1) this.#issue(client)
   }
 

@@ -1,11 +1,11 @@
 /**
- * Where every token of a node is, at the end of a period: I1 to I3 of spec/haechi 2, and what engines and monitor must agree on.
- * Violations are told in words, none is an empty list.
+ * Token audit of a node at the end of a period: I1 to I3 of spec/haechi 2, and the agreement of engines and monitor. Returns
+ * violations as text; an empty list if there are none.
  */
 import { remainingCapacity } from '#core/haechi/conversion.ts'
 import type { NodeSimulation } from '#core/haechi/sim/node-simulation.ts'
 
-/** A client that crashed, and what its engine held then. */
+/** A crashed client, and the tokens its engine held then. */
 export interface Crash {
   readonly client: number
   readonly epoch: number
@@ -25,7 +25,7 @@ export class TokenAudit {
     this.#crashed.add(client)
   }
 
-  /** To be asked at whole periods, before the T1 of the next has arrived. */
+  /** Checks at whole periods, before the next T1 has arrived. */
   violations(): string[] {
     return [...this.#engines(), ...this.#period(), ...this.#conversions(), ...this.#cpu()]
   }
@@ -53,7 +53,7 @@ export class TokenAudit {
     return found
   }
 
-  /** I2, over what engines really yielded; and the monitor's ledger against the memory. */
+  /** I2, over the tokens that engines actually yielded; and the monitor's ledger against the memory. */
   #period(): string[] {
     const found: string[] = []
     const record = this.#node.periods.items.at(-1)?.monitor
@@ -70,7 +70,7 @@ export class TokenAudit {
       const isOf = engine.epoch === record.epoch
       if (this.#crashed.has(client)) {
         back += isOf ? engine.yielded + engine.reservationTokens : reservation
-        // What it used between its last report and its end is believed to be back (A20).
+        // Tokens used between its last report and its end are taken for returned (A20).
         slack += isOf ? Math.min(reservation, this.#usedUnreported()) : 0
       } else back += isOf ? engine.yielded : engine.hasLeft ? reservation : 0
       if (isOf && !this.#crashed.has(client) && yielded > engine.yielded)
@@ -89,7 +89,7 @@ export class TokenAudit {
     return Math.ceil((profile.localIops * (settings.tickNs + 2 * fabric.delayNs)) / 1e9) + settings.window
   }
 
-  /** I1: what a conversion leaves alive fits into what is left of the period. */
+  /** I1: tokens left by a conversion fit into the rest of the period. */
   #conversions(): string[] {
     const { next, items } = this.#node.events.since(this.#events)
     this.#events = next

@@ -1,4 +1,4 @@
-/** Virtual time for tests of the control plane: events in order, and programs that say when they want to act. */
+/** Virtual time for tests of the control plane: ordered events, and programs with timers. */
 interface Timed {
   tick(nowNs: number): void
   nextNs(): number
@@ -16,7 +16,7 @@ export class Clock {
   #still = 0
   #heap: Event[] = []
   readonly programs = new Set<Timed>()
-  /** Called after everything that happens. */
+  /** Called after every event. */
   onStep: () => void = () => undefined
 
   after(ns: number, act: () => void): void {

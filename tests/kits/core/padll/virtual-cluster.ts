@@ -1,6 +1,6 @@
 /**
- * A control hierarchy on a network that misbehaves, for tests: messages take random times in order of each connection, some
- * come twice, connections break, programs die and come back. Programs connect anew by themselves.
+ * Control hierarchy on an unreliable network, for tests: messages take random times, in order per connection, some arrive twice,
+ * connections break, programs die and restart. Programs reconnect by themselves.
  */
 import { randomStream, type RandomStream } from '#core/base/random.ts'
 import { NS_PER_MS } from '#core/base/units.ts'
@@ -14,12 +14,12 @@ import type { GlobalSettings } from '#core/padll/control/settings.ts'
 import { StageAgent } from '#core/padll/control/stage-agent.ts'
 import { Clock } from './virtual-clock.ts'
 
-/** One connection: two ends that hear of each other in order, late and sometimes twice. */
+/** One connection: two ends with ordered, delayed and sometimes duplicated messages. */
 class Wire {
   isOpen = true
   readonly #clock: Clock
   readonly #network: Network
-  /** When the last message on its way to either end arrives. */
+  /** Arrival time of the last message in transit to either end. */
   readonly #lastNs: [number, number] = [0, 0]
   readonly #onGone: [() => void, () => void]
 
@@ -41,7 +41,7 @@ class Wire {
     }
   }
 
-  /** What is under way is lost; both ends hear of it sometime. */
+  /** Drops messages in transit; both ends notice it later. */
   cut(): void {
     if (!this.isOpen) return
     this.isOpen = false
@@ -52,7 +52,7 @@ class Wire {
 export class Network {
   readonly random: RandomStream
   slowestNs = 20 * NS_PER_MS
-  /** Part of messages that come twice. */
+  /** Share of messages that are duplicated. */
   repeats = 0.05
 
   constructor(seed: number) {
@@ -123,7 +123,7 @@ export class PlayedStage {
     this.agent.onOpen(clock.nowNs)
   }
 
-  /** Ends without a word, or with one. */
+  /** Ends, with or without a farewell. */
   end(says: boolean): void {
     if (!this.isAlive) return
     if (says) this.agent.leave(this.cluster.clock.nowNs)
@@ -135,13 +135,13 @@ export class PlayedStage {
     this.cluster.stages.delete(this)
   }
 
-  /** Asks for so many opens and creates of directories a second from now on. */
+  /** Requests so many opens and mkdirs a second from now on. */
   work(perSecond: number): void {
     this.#perSecond = perSecond
     if (!this.#isWorking) this.#work()
   }
 
-  /** Asks for nothing more, nor for what waits. */
+  /** Stops its requests, including waiting ones. */
   rest(): void {
     this.#perSecond = 0
     this.stage.drop()
@@ -275,7 +275,7 @@ export class VirtualCluster {
   readonly nodes: PlayedNode[] = []
   readonly stages = new Set<PlayedStage>()
   readonly globals = new Set<PlayedGlobal>()
-  /** Highest limits that ever were. */
+  /** Highest limits so far. */
   readonly highest: Map<Scope, number>
   policies = ''
   epoch = 0
@@ -327,14 +327,14 @@ export class VirtualCluster {
     return stage
   }
 
-  /** Sum of the rates in force, reachable or not. */
+  /** Sum of the rates in force, including unreachable stages. */
   rateOf(scope: Scope): number {
     let sum = 0
     for (const stage of this.stages) sum += stage.rateOf(scope)
     return sum
   }
 
-  /** Enforcement objects of a scope that are in force. */
+  /** Number of enforcement objects of a scope in force. */
   objectsOf(scope: Scope): number {
     let n = 0
     for (const { stage } of this.stages) if (stage.isReady) n += stage.channels.filter((c) => c.scope === scope).length

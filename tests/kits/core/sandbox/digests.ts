@@ -1,4 +1,4 @@
-/** Digests of runs by their figures, for tests of what is made of many of them. */
+/** Digests of runs by their values, for tests of their aggregation. */
 import {
   COLUMNS,
   FIGURES,
@@ -10,13 +10,21 @@ import {
 import type { Variant } from '#core/sandbox/variant.ts'
 
 export const BASE: Variant = {
-  ...{ name: 'Baseline', controller: 'none', maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-  ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+  name: 'Baseline',
+  controller: 'none',
+  maxRate: null,
+  periodMs: null,
+  adaptbf: {},
+  rules: [],
+  metadata: null,
+  haechi: 'scenario',
+  locks: null,
+  onS: 0,
 }
 
 type Cells = Partial<Record<Column, number>>
 
-/** A run whose jobs have these cells; what is not named was not measured. */
+/** A run with these cells; omitted ones were not measured. */
 export function digest(
   plan: DigestPlan,
   of: {
@@ -28,13 +36,18 @@ export function digest(
   },
 ): RunDigest {
   return {
-    ...{ variant: of.variant, seed: of.seed, seconds: 60, thinning: 1, events: 1000 },
+    variant: of.variant,
+    seed: of.seed,
+    seconds: 60,
+    thinning: 1,
+    events: 1000,
     figures: Object.fromEntries(FIGURES.map((f) => [f, of.figures?.[f] ?? NaN])) as Record<Figure, number>,
     jobs: Object.fromEntries(
       COLUMNS.map((c) => [c, Float64Array.from(plan.table, (_, i) => of.jobs?.[i]?.[c] ?? NaN)]),
     ) as Record<Column, Float64Array>,
     rest: { jobs: 0, servedRpcs: 0, servedBytes: 0 },
     chart: { binS: 1, bytes: [...plan.chart, ''].map((_, i) => Float64Array.of(of.bytes?.[i] ?? 0)) },
-    ...{ planes: [], remarks: [] },
+    planes: [],
+    remarks: [],
   }
 }

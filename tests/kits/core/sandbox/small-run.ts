@@ -4,10 +4,18 @@ import { runVariant, type RunTask } from '#core/sandbox/run.ts'
 import type { JobReport, RunReport } from '#core/sandbox/run-report.ts'
 import type { Variant } from '#core/sandbox/variant.ts'
 
-/** The scenario as it is, from its start. */
+/** The unchanged scenario, from its start. */
 export const AS_IT_IS: Variant = {
-  ...{ name: 'baseline', controller: 'none', maxRate: null, periodMs: null, adaptbf: {}, rules: [] },
-  ...{ metadata: null, haechi: 'scenario', locks: null, onS: 0 },
+  name: 'baseline',
+  controller: 'none',
+  maxRate: null,
+  periodMs: null,
+  adaptbf: {},
+  rules: [],
+  metadata: null,
+  haechi: 'scenario',
+  locks: null,
+  onS: 0,
 }
 
 /** Two OSSes of two OSTs, and the jobs, one YAML flow map each. */
@@ -28,7 +36,7 @@ ${jobs.map((j) => `  - ${j}`).join('\n')}
   return read.value
 }
 
-/** One that takes all it gets, one with four nodes that asks for less, one in bursts. */
+/** One job that takes all it gets, one with four nodes that requests less, one with bursts. */
 export const HOG_AND_OTHERS = [
   '{ id: 1.hog.u1, clients: [1], processes: 16, outstanding: 4, op: write, size_kib: 64, pattern: { kind: continuous } }',
   '{ id: 2.calm.u2, clients: [2, 3, 4, 5], processes: 4, outstanding: 8, op: read, size_kib: 64, pattern: { kind: poisson, rate: 60 } }',

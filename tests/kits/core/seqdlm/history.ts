@@ -1,6 +1,6 @@
 /**
- * What operations did and saw, and whether one order explains it: strict serialisability over the precedence graph, and the
- * content that must be left at the end. Source: spec/seqdlm 14, I4, I7.
+ * Effects of operations, and a check that one order explains them: strict serialisability over the precedence graph, and the
+ * content that must remain at the end. Source: spec/seqdlm 14, I4, I7.
  */
 import { invariant } from '#core/base/result.ts'
 import type { ClientId, ResourceId } from '#core/seqdlm/messages.ts'
@@ -21,12 +21,12 @@ export interface Operation {
   /** Value of the bytes that it writes; 0 for a truncate. */
   readonly value: number
   invokedAt: number
-  /** Infinity when it never returned. */
+  /** Infinity if it never returned. */
   respondedAt: number
-  /** Order of taking effect in the caches, over all operations. */
+  /** Order of effect in the caches, over all operations. */
   effect: number
   versions: readonly Version[]
-  /** What a read saw: object, offset, value. */
+  /** Values seen by a read: object, offset, value. */
   seen: readonly (readonly [ResourceId, number, number])[]
 }
 
@@ -35,12 +35,12 @@ interface Write {
   readonly sn: number
 }
 
-/** Writes of each byte in the order that the protocol promises: SN, then order under that lock. */
+/** Writes of each byte in the order that the protocol guarantees: SN, then order under that lock. */
 export class ByteOrder {
   readonly #writes = new Map<string, Write[]>()
   readonly #bound: number
 
-  /** @param bound  bytes of an object beyond which nothing was written but holes. */
+  /** @param bound  bytes of an object beyond which only holes were written. */
   constructor(operations: readonly Operation[], bound: number) {
     this.#bound = bound
     for (const op of operations) {
@@ -67,7 +67,7 @@ export class ByteOrder {
   /**
    * Values that a byte may have when everything is flushed: that of the last write, or of a later one whose client crashed.
    *
-   * @param lost  clients whose dirty data may be gone.
+   * @param lost  clients whose dirty data may be lost.
    */
   finalValues(resource: ResourceId, at: number, lost: ReadonlySet<ClientId>): Set<number> {
     const values = new Set<number>()
@@ -82,10 +82,10 @@ export class ByteOrder {
 }
 
 /**
- * Checks that the operations are strictly serialisable: that writes in byte order, reads after what they saw and before what
- * they did not, and what had returned before what began later, make no circle.
+ * Checks that the operations are strictly serialisable: the precedence graph of writes in byte order, reads after the writes they
+ * saw and before those they did not, and operations after those that had returned before, has no cycle.
  *
- * @throws InvariantError naming the circle.
+ * @throws InvariantError naming the cycle.
  */
 export function checkSerialisable(operations: readonly Operation[], order: ByteOrder): void {
   const after = new Map<Operation, Set<Operation>>(operations.map((op) => [op, new Set()]))
@@ -98,11 +98,12 @@ export function checkSerialisable(operations: readonly Operation[], order: ByteO
   for (const read of operations) {
     for (const [resource, at, value] of read.seen) {
       const writes = order.of(resource, at)
-      // Zero may be the first content or that of a truncate.
+      // Zero may be the initial content or that of a truncate.
       if (value === 0 && writes.some((w) => w.op.value === 0)) continue
       const i = value === 0 ? -1 : writes.findIndex((w) => w.op.value === value)
       invariant(value === 0 || i >= 0, `I4: ${read.label} saw ${value} at ${resource}:${at}, which nobody wrote`)
-      const [writer, next] = [writes[i], writes[i + 1]]
+      const writer = writes[i]
+      const next = writes[i + 1]
       if (writer !== undefined) edge(writer.op, read)
       if (next !== undefined) edge(read, next.op)
     }

@@ -1,6 +1,6 @@
 /**
- * What a lock resource did, checked from outside against the tables: spec/seqdlm 14, I1-I3, I6, I8. It keeps its own list of
- * unreleased locks and waiting requests from the events, and knows nothing of the server's indexes and witnesses.
+ * External check of a lock resource against the tables: spec/seqdlm 14, I1-I3, I6, I8. It keeps its own list of unreleased locks
+ * and waiting requests from the events, independent of the server's indexes and witnesses.
  */
 import { invariant } from '#core/base/result.ts'
 import type { LockEvent } from '#core/seqdlm/lock-events.ts'
@@ -33,17 +33,17 @@ interface OfResource {
 export class LockChecker {
   readonly #resources = new Map<ResourceId, OfResource>()
 
-  /** SNs that a lock answers for. */
+  /** SNs that a lock is responsible for. */
   snsOf(resource: ResourceId, lockId: number): readonly number[] {
     return this.#of(resource).held.get(lockId)?.sns ?? []
   }
 
-  /** A server lost everything; its clients report what they have. */
+  /** Handles a server that lost everything; its clients report their locks. */
   forget(isThere: (resource: ResourceId) => boolean): void {
     for (const resource of this.#resources.keys()) if (isThere(resource)) this.#resources.delete(resource)
   }
 
-  /** A lock that a client reported to a server that came back. */
+  /** Handles a lock that a client reported to a restarted server. */
   restored(resource: ResourceId, lockId: number, lock: Held): void {
     const here = this.#of(resource)
     here.held.set(lockId, { ...lock })
@@ -105,7 +105,7 @@ export class LockChecker {
     here.held.set(lockId, { client, range, sn, sns, mode, state })
   }
 
-  /** Requests are kept in the order in which they were asked, so one of a lower id from elsewhere may still be older. */
+  /** Requests are kept in the order of asking, so one with a lower id from elsewhere may still be older. */
   #overtaken(here: OfResource, event: LockEvent & { kind: 'granted' }): void {
     const order = here.asked
     for (const a of order.values()) {

@@ -1,11 +1,11 @@
-/** What must hold of the clients of a world after every step: spec/seqdlm 14, I2, I9, I13. */
+/** Invariants of the clients of a world, checked after every step: spec/seqdlm 14, I2, I9, I13. */
 import { invariant } from '#core/base/result.ts'
-import type { ClientLock } from '#core/seqdlm/client-lock.ts'
 import type { CcpfsClient } from '#core/seqdlm/ccpfs-client.ts'
 import type { ClientId } from '#core/seqdlm/messages.ts'
 import { overlaps } from '#core/seqdlm/ranges.ts'
+import type { ClientLock } from '#core/seqdlm/lock-client.ts'
 
-/** Operations that held a CANCELING lock when it was last looked at. */
+/** Operations that held a CANCELING lock at the last check. */
 const pins = new WeakMap<ClientLock, number>()
 
 export function checkNodes(clients: ReadonlyMap<ClientId, CcpfsClient>, maxIdleLocks: number): void {

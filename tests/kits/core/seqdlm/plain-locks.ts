@@ -1,4 +1,4 @@
-/** Locks and requests of one resource replayed from events into two arrays, and what is in the way of each request by spec 4. */
+/** Locks and requests of one resource replayed from events into two arrays, and the conflicts of each request by spec 4. */
 import type { LockEvent } from '#core/seqdlm/lock-events.ts'
 import { isCompatible, join, type LockMode, type LockState } from '#core/seqdlm/modes.ts'
 import type { DlmPolicy } from '#core/seqdlm/policy.ts'
@@ -59,7 +59,7 @@ export class PlainLocks {
     }
   }
 
-  /** `client/reqId` of everything that denies a waiting request. */
+  /** `client/reqId` of everything that blocks a waiting request. */
   inTheWay(r: Request): string[] {
     const fits = (asked: LockMode, held: LockMode, state: LockState): boolean =>
       isCompatible(asked, held, this.#policy.earlyGrant ? state : 'GRANTED')

@@ -1,6 +1,6 @@
 /**
- * The lock server of spec/seqdlm 4 to the letter: an array of locks, an array of requests, both looked through from the first
- * to the last at every event. Too slow to be used, plain enough to be believed.
+ * Literal implementation of the lock server of spec/seqdlm 4: an array of locks and an array of requests, both scanned at every
+ * event. Too slow for use, simple enough to serve as reference.
  */
 import { isCompatible, isWriteMode, join, type LockMode, type LockState } from '#core/seqdlm/modes.ts'
 import type { DlmPolicy } from '#core/seqdlm/policy.ts'
@@ -103,7 +103,8 @@ export class PlainResource {
       return this.#policy.upgrade || joint === l.mode || joint === r.mode
     })
     const all = [r, ...absorbed]
-    const [start, end] = [Math.min(...all.map((x) => x.start)), Math.max(...all.map((x) => x.end))]
+    const start = Math.min(...all.map((x) => x.start))
+    const end = Math.max(...all.map((x) => x.end))
     return { ...r, absorbed, start, end, mode: absorbed.reduce((m, l) => join(l.mode, m), r.mode) }
   }
 

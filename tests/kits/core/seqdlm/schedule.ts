@@ -1,21 +1,21 @@
-/** A schedule: what the clients want, in which order things happen, and what goes wrong. */
+/** Schedule of a run: operations of the clients, order of events, and faults. */
 import type { ClientLimits } from '#core/seqdlm/ccpfs-client.ts'
 import type { LockMode } from '#core/seqdlm/modes.ts'
 import type { DlmPolicy } from '#core/seqdlm/policy.ts'
 
 export interface Step {
   readonly client: number
-  /** Operations of one thread follow one another; threads of a client share its caches. */
+  /** Operations of one thread are sequential; threads of a client share its caches. */
   readonly thread: number
   readonly kind: 'write' | 'read' | 'append' | 'truncate' | 'fsync' | 'atomic'
   readonly offset: number
   readonly length: number
-  /** Mode to ask for instead of the selected one. */
+  /** Mode to request instead of the selected one. */
   readonly mode?: LockMode | undefined
 }
 
 export interface Fault {
-  /** Strikes before this step. */
+  /** Step before which the fault occurs. */
   readonly at: number
   readonly kind: 'crash-server' | 'crash-client' | 'repeat' | 'overtake'
   readonly who: number
@@ -27,11 +27,11 @@ export interface Schedule {
   readonly servers: number
   readonly stripes: number
   readonly stripeSize: number
-  /** Entries of an extent cache above which it is cleaned. */
+  /** Number of entries above which an extent cache is cleaned. */
   readonly threshold: number
   readonly limits: Partial<ClientLimits>
   readonly program: readonly Step[]
-  /** Which of the possible steps is taken, each modulo their number; then always the first. */
+  /** Choices among the possible steps, each modulo their number; after the last one always the first step. */
   readonly choices: readonly number[]
   readonly faults: readonly Fault[]
 }

@@ -1,4 +1,4 @@
-/** Messages as a person reads them in a schedule. */
+/** Readable form of messages in a schedule. */
 import type { Block, Message } from '#core/seqdlm/messages.ts'
 import { EOF, type LockRange } from '#core/seqdlm/ranges.ts'
 

@@ -1,4 +1,4 @@
-/** Clients and servers whose messages arrive at once or in random order, but always all of them: for tests of whole files. */
+/** Clients and servers whose messages arrive at once or in random order, without loss: for tests of whole files. */
 import type { RandomStream } from '#core/base/random.ts'
 import { CcpfsClient, type ClientLimits } from '#core/seqdlm/ccpfs-client.ts'
 import type { Done } from '#core/seqdlm/operation.ts'
@@ -14,7 +14,7 @@ export interface SmallClusterOptions {
   readonly clients: number
   readonly servers: number
   readonly content?: boolean
-  /** Order of arrival; in the order of sending without it. */
+  /** Random order of arrival; by default the order of sending. */
   readonly random?: RandomStream
   readonly threshold?: number
   readonly limits?: Partial<ClientLimits>
@@ -31,7 +31,7 @@ export class SmallCluster {
   readonly servers: ServerNode[] = []
   /** Messages delivered, by kind. */
   readonly delivered = new Map<Message['kind'], number>()
-  /** Why messages changed nothing. */
+  /** Reasons of messages without effect. */
   readonly failures: string[] = []
   readonly #channels = new Map<string, Channel>()
   readonly #random: RandomStream | undefined
@@ -41,7 +41,12 @@ export class SmallCluster {
     for (let s = 0; s < servers; s++) {
       this.servers.push(
         new ServerNode({
-          ...{ policy, threshold, observe, now: () => 0, device: new MemoryDevice(content), log: new ExtentLog() },
+          policy,
+          threshold,
+          observe,
+          now: () => 0,
+          device: new MemoryDevice(content),
+          log: new ExtentLog(),
           send: (client, message) =>
             this.#post(`s${s}c${client}`, message, () => this.clients[client]?.receive(s, message)),
           defer: (task) => this.#put(`defer${s}`, { kind: 'recover-open' }, task),
@@ -51,7 +56,9 @@ export class SmallCluster {
     for (let c = 0; c < clients; c++) {
       this.clients.push(
         new CcpfsClient({
-          ...{ policy, content, limits },
+          policy,
+          content,
+          limits,
           serverOf: (resource) => resource % servers,
           send: (server, message) =>
             this.#post(`c${c}s${server}`, message, () => this.servers[server]?.receive(c, message)),
@@ -64,7 +71,7 @@ export class SmallCluster {
     return this.delivered.get(kind) ?? 0
   }
 
-  /** Runs operations and delivers messages until nothing is left; results in the order of starting. */
+  /** Runs operations and delivers messages until none are left; results in the order of starting. */
   all<T>(operations: readonly ((done: Done<T>) => void)[]): T[] {
     const results: T[] = []
     let left = operations.length
@@ -88,7 +95,7 @@ export class SmallCluster {
     while (this.step());
   }
 
-  /** Delivers one message, those that `holdBack` picks apart; false when there is none. */
+  /** Delivers one message, except those that `holdBack` selects; false if there is none. */
   step(holdBack: (message: Message) => boolean = () => false): boolean {
     const open = [...this.#channels.values()].filter((c) => c.messages.some((m) => !holdBack(m.message)))
     const channel = open[this.#random?.below(Math.max(open.length, 1)) ?? 0]

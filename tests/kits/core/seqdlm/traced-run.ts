@@ -1,4 +1,4 @@
-/** A run of real clients and servers in random order, and everything that a trace would be told of it, to be told again. */
+/** Run of real clients and servers in random order, with its trace events recorded for replay. */
 import { randomStream } from '#core/base/random.ts'
 import type { LockEvent } from '#core/seqdlm/lock-events.ts'
 import type { Message, ServerId } from '#core/seqdlm/messages.ts'
@@ -35,9 +35,9 @@ export interface RunOptions {
   readonly clients: number
   readonly resources: number
   readonly operations: number
-  /** Bytes at the start of each resource that operations fall on. */
+  /** Bytes at the start of each resource that operations access. */
   readonly reach: number
-  /** Chance that a client is evicted, by step. */
+  /** Probability of a client eviction, per step. */
   readonly evictions?: number
 }
 
@@ -74,7 +74,9 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
   const nodes = Array.from({ length: clients }, (_, client) => {
     const node: LockClient = new LockClient({
       policy,
-      ...{ maxIdleLocks: 1000, dropClean: () => undefined, hasData: () => true },
+      maxIdleLocks: 1000,
+      dropClean: () => undefined,
+      hasData: () => true,
       send: (_resource: number, message: ToLockServer) =>
         post(`up ${client}`, client, true, message, () => void server.receive(client, message)),
       flush: (lock, done) => {
@@ -99,7 +101,8 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
   const begin = (): void => {
     const client = random.below(clients)
     if (gone.has(client)) return
-    const [resource, start] = [random.below(resources), random.below(reach)]
+    const resource = random.below(resources)
+    const start = random.below(reach)
     const end = random.below(6) === 0 ? EOF : start + random.below(reach)
     const mode = modes[random.below(modes.length)] as LockMode
     nodes[client]?.acquire(resource, mode, lockRange(start, end), mode === 'PR' ? 'reader' : 'writer', (pin) => {
@@ -114,7 +117,7 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
   }
   let left = operations
   for (;;) {
-    // Often several things happen at one instant.
+    // Several events often share one instant.
     at += random.below(3)
     const busy = [...channels.values()].filter((q) => q.length > 0)
     const choices = busy.length + held.length + (left > 0 ? 2 : 0)
@@ -136,7 +139,7 @@ export function tracedRun({ policy, seed, clients, resources, operations, reach,
   return told
 }
 
-/** Tells a feed what was told until `to`, inclusive. */
+/** Replays the recorded events up to `to`, inclusive, into a feed. */
 export function tell(feed: TraceFeed, told: readonly Told[], to = Infinity): void {
   const numbers = new Map<number, number>()
   for (const t of told) {

@@ -1,4 +1,4 @@
-/** A device of the virtual network: writes take effect when the schedule says so, in order per object, and SNs never go back. */
+/** Device of the virtual network: writes take effect when the schedule decides, in order per object, and SNs never decrease. */
 import { invariant } from '#core/base/result.ts'
 import { MemoryDevice, type Device } from '#core/seqdlm/device.ts'
 import type { Block, ResourceId } from '#core/seqdlm/messages.ts'
@@ -14,12 +14,12 @@ export class VirtualDevice implements Device {
   readonly #pending = new Map<ResourceId, Write[]>()
   readonly #sns = new Map<ResourceId, Float64Array>()
 
-  /** @param bound  bytes of an object whose SNs are watched. */
+  /** @param bound  bytes of an object whose SNs are checked. */
   constructor(bound: number) {
     this.#bound = bound
   }
 
-  /** Objects with a write that has yet to take effect. */
+  /** Objects with a pending write. */
   *pending(): Generator<ResourceId, void, void> {
     for (const [resource, writes] of this.#pending) if (writes.length > 0) yield resource
   }
@@ -38,7 +38,7 @@ export class VirtualDevice implements Device {
     return this.#memory.size(resource)
   }
 
-  /** The oldest write of an object takes effect. */
+  /** Completes the oldest write of an object. */
   complete(resource: ResourceId): void {
     const write = this.#pending.get(resource)?.shift()
     if (write === undefined) return
@@ -53,7 +53,7 @@ export class VirtualDevice implements Device {
     this.#memory.write(resource, write.blocks, write.done)
   }
 
-  /** The server is gone, and with it what it had not written. */
+  /** Crashes the server, losing its unwritten data. */
   crash(): void {
     this.#pending.clear()
   }

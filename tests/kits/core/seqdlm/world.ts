@@ -1,6 +1,6 @@
 /**
- * A few clients and servers on a virtual network, moved one step at a time by a schedule: every message, every piece of work
- * and every device write is a step that the schedule may take now or later, and faults strike between any two of them.
+ * A few clients and servers on a virtual network, advanced step by step by a schedule: every message, every unit of work and every
+ * device write is a step that the schedule may take now or later, and faults occur between any two of them.
  *
  * A run is a function of its schedule alone, so a failing one can be shrunk and printed.
  */
@@ -27,7 +27,7 @@ import { showMessage } from './show.ts'
 import { showStep, type Fault, type Schedule, type Step } from './schedule.ts'
 import { VirtualDevice } from './virtual-device.ts'
 
-/** Bytes of each object that are compared; what lies behind is the same for all. */
+/** Compared bytes of each object; the rest is the same for all. */
 const BOUND = 256
 const MAX_STEPS = 20_000
 
@@ -80,7 +80,8 @@ export class World {
     this.#file = { base: 0, stripes: schedule.stripes, stripeSize: schedule.stripeSize }
     this.#faults = [...schedule.faults].sort((a, b) => a.at - b.at)
     for (let s = 0; s < schedule.servers; s++) {
-      const [device, log] = [new VirtualDevice(BOUND), new ExtentLog()]
+      const device = new VirtualDevice(BOUND)
+      const log = new ExtentLog()
       this.#servers.push({ node: this.#serverNode(s, device, log, 0), device, log, epoch: 0 })
     }
     for (let c = 0; c < schedule.clients; c++) this.clients.set(c, this.#client(c))
@@ -103,7 +104,7 @@ export class World {
     return this.#now
   }
 
-  /** Runs the schedule to its end, flushes everything and checks what is left. Throws on the first broken invariant. */
+  /** Runs the schedule to its end, flushes everything and checks the final state. Throws on the first violated invariant. */
   run(): void {
     for (const choice of this.#schedule.choices) if (!this.#step(choice)) break
     while (this.#step(0)) invariant(this.#now < MAX_STEPS, 'I8: the run comes to rest')
@@ -133,11 +134,11 @@ export class World {
         }
       })
     }
-    // What a crashed client took with it was seen by nobody, or is as it should be; but there is no order to hold it to.
+    // Data lost with a crashed client was seen by no one, or is valid; but no order is known to check it against.
     if (this.lost.size === 0) checkSerialisable(this.operations, order)
   }
 
-  /** Takes one step; false when there is none to take. */
+  /** Takes one step; false if there is none. */
   #step(choice: number): boolean {
     while (this.#faults[0] !== undefined && this.#faults[0].at <= this.#now) this.#strike(this.#faults.shift() as Fault)
     const actions = this.#enabled()
@@ -252,7 +253,7 @@ export class World {
   }
 
   #evict(server: Server, node: ServerNode, client: ClientId): void {
-    // One that came back since then asked only those that live.
+    // A server that has restarted since then has asked only live clients.
     if (server.node !== node) return
     node.evict(client)
   }
@@ -270,8 +271,15 @@ export class World {
     const id = this.operations.length + 1
     const isWrite = step.kind === 'write' || step.kind === 'append' || step.kind === 'atomic'
     const op: Operation = {
-      ...{ id, client: thread.client, label: `client ${thread.client} ${showStep(step)}`, value: isWrite ? id : 0 },
-      ...{ invokedAt: this.#now, respondedAt: Infinity, effect: Infinity, versions: [], seen: [] },
+      id,
+      client: thread.client,
+      label: `client ${thread.client} ${showStep(step)}`,
+      value: isWrite ? id : 0,
+      invokedAt: this.#now,
+      respondedAt: Infinity,
+      effect: Infinity,
+      versions: [],
+      seen: [],
     }
     this.operations.push(op)
     thread.running = op
@@ -334,7 +342,11 @@ export class World {
 
   #serverNode(s: ServerId, device: VirtualDevice, log: ExtentLog, epoch: number): ServerNode {
     return new ServerNode({
-      ...{ policy: this.#schedule.policy, device, log, epoch, threshold: this.#schedule.threshold },
+      policy: this.#schedule.policy,
+      device,
+      log,
+      epoch,
+      threshold: this.#schedule.threshold,
       now: () => this.#now,
       send: (client, message) => this.#send(client, s, false, message),
       defer: (run) => this.#tasks.push({ label: () => `server ${s}: deferred work`, run }),
@@ -344,7 +356,9 @@ export class World {
 
   #client(c: ClientId): CcpfsClient {
     return new CcpfsClient({
-      ...{ policy: this.#schedule.policy, content: true, limits: this.#schedule.limits },
+      policy: this.#schedule.policy,
+      content: true,
+      limits: this.#schedule.limits,
       serverOf: (resource) => resource % this.#schedule.servers,
       send: (server, message) => this.#send(c, server, true, message),
       work: (kind, _, run) => this.#tasks.push({ label: () => `client ${c}: ${kind}`, run }),

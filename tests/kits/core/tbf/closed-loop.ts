@@ -1,6 +1,6 @@
 /**
- * Threads that issue one RPC after the other at a TBF head and wait for each: the load generator of the measurements,
- * without a network or disks.
+ * Threads that issue one RPC after another at a TBF head and wait for each: the load generator of the measurements, without
+ * network or disks.
  */
 import { NS_PER_MS, sToNs } from '#core/base/units.ts'
 import { Simulation } from '#core/sim/simulation.ts'
@@ -10,7 +10,7 @@ import { TbfHead } from '#core/tbf/tbf-head.ts'
 import type { TbfModule } from '#core/tbf/tbf-module.ts'
 
 export interface Threads extends Partial<RequestKey> {
-  /** How many; default 1. */
+  /** Number of threads; default 1. */
   readonly threads?: number
   /** RPCs of all of them together; default as many as time allows. */
   readonly total?: number
@@ -19,7 +19,7 @@ export interface Threads extends Partial<RequestKey> {
 export interface LoopOptions {
   /** TBF type; default jobid. */
   readonly fields?: readonly Field[]
-  /** From the dequeue to the next RPC of the thread, ms; default 1 (the measured machines: 0.77). */
+  /** Time from the dequeue to the next RPC of the thread, ms; default 1 (the measured machines: 0.77). */
   readonly serviceMs?: number
   /** Lateness of the server's timers, ms; default 0 (the measured machines: 0.2 to 0.6). */
   readonly timerMs?: number
@@ -54,7 +54,7 @@ export class ClosedLoop {
     }
   }
 
-  /** Commands written to nrs_tbf_rule now. */
+  /** Writes commands to nrs_tbf_rule now. */
   rule(...commands: readonly string[]): this {
     for (const text of commands) {
       const parsed = parseRuleCommand(text)
@@ -64,13 +64,13 @@ export class ClosedLoop {
     return this
   }
 
-  /** Commands written to nrs_tbf_rule at an instant. */
+  /** Writes commands to nrs_tbf_rule at an instant. */
   at(seconds: number, ...commands: readonly string[]): this {
     this.sim.at(sToNs(seconds), () => void this.rule(...commands))
     return this
   }
 
-  /** From `seconds` on, threads stay idle for a time once their RPC is served. */
+  /** Pauses threads from `seconds` on, each when its RPC is served. */
   idle(seconds: number, forSeconds: number): this {
     this.sim.at(sToNs(seconds), () => {
       this.#pausedUntil = sToNs(seconds + forSeconds)

@@ -1,6 +1,6 @@
 /**
- * A server behind a real sshd whose lctl, sudo, id and other programs are small scripts in a folder, with what they answer
- * in files. Every call of lctl and sudo is on record.
+ * Server behind a real sshd whose lctl, sudo, id and other programs are small scripts in a folder, with their answers in files.
+ * Every call of lctl and sudo is recorded.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,16 +14,16 @@ import { discover } from '#electron/cluster/discovery/discover.ts'
 export interface StandInOptions {
   /** 0 by default: root. */
   readonly uid?: number
-  /** Output of `sudo -n -l`, or a script of its own. Without either there is no sudo. */
+  /** Output of `sudo -n -l`, or a script. Without either there is no sudo. */
   readonly sudoList?: string
   readonly sudo?: string
-  /** What `lctl get_param NAME` prints for each name as it is asked for; one that is not here does not exist. */
+  /** Output of `lctl get_param NAME` for each name as requested; other names do not exist. */
   readonly params?: Readonly<Record<string, string>>
   /** Output of `lctl dl`; undefined: the modules are not loaded. */
   readonly devices?: string
-  /** Scripts by name; null takes a program away. */
+  /** Scripts by name; null removes a program. */
   readonly programs?: Readonly<Record<string, string | null>>
-  /** What sshd runs in place of any command; `$SSH_ORIGINAL_COMMAND` has it. */
+  /** Command that sshd runs in place of any other; `$SSH_ORIGINAL_COMMAND` has the original. */
   readonly forced?: string
 }
 
@@ -36,7 +36,7 @@ export interface StandIn {
   session(commandMs?: number): Session
 }
 
-/** A parameter's name as a file's. */
+/** File name of a parameter. */
 const fileOf = (name: string): string => name.replace(/[^A-Za-z0-9.]/g, '_')
 
 const LCTL = (folder: string): string => `#!/bin/sh
@@ -66,7 +66,7 @@ done
 exit $code
 `
 
-/** Runs what it is given as root would: the path of lctl is the stand-in's. */
+/** Runs its arguments like root would, with the stand-in's path for lctl. */
 const SUDO = (folder: string): string => `#!/bin/sh
 printf '%s\\n' "sudo $*" >>${folder}/calls
 [ "$1" = -n ] || exit 1
@@ -95,7 +95,7 @@ export async function startStandIn(o: StandInOptions): Promise<StandIn> {
     writeFileSync(join(folder, 'sudo.list'), o.sudoList)
     program(join(bin, 'sudo'), SUDO(folder))
   }
-  // A machine that tests run on may well have one of its own.
+  // The test machine may have its own sudo.
   else program(join(bin, 'sudo'), o.sudo ?? 'echo "sh: 1: sudo: not found" >&2; exit 127')
   for (const [name, value] of Object.entries(o.params ?? {}))
     writeFileSync(join(folder, 'params', fileOf(name)), value, 'latin1')
@@ -104,7 +104,7 @@ export async function startStandIn(o: StandInOptions): Promise<StandIn> {
     if (text === null) rmSync(join(bin, name))
     else program(join(bin, name), text)
   }
-  // Without some of the programs the machine's own must not be found in their place.
+  // If programs are removed, those of the machine must not be found instead.
   const isBare = Object.values(o.programs ?? {}).includes(null)
   if (isBare) for (const name of ['sh', 'cat', 'sed', 'date']) symlinkSync(`/bin/${name}`, join(bin, name))
   const path = isBare ? bin : `${bin}:/usr/bin:/bin`
@@ -133,7 +133,7 @@ export async function startStandIn(o: StandInOptions): Promise<StandIn> {
 export interface Looked {
   readonly found: Awaited<ReturnType<typeof discover>>
   readonly steps: readonly CheckStep[]
-  /** Every change of the list. */
+  /** Every version of the list. */
   readonly history: readonly (readonly CheckStep[])[]
   readonly step: (id: CheckStep['id']) => CheckStep
 }

@@ -1,4 +1,4 @@
-/** An emulation of a small cluster whose jobs have ids of every byte, in this process. */
+/** Emulation, in this process, of a small cluster whose job ids contain every byte. */
 import { join } from 'node:path'
 import { parseScenario, type Scenario } from '#core/emulator/scenario.ts'
 import { scratch } from '../ssh/sshd.ts'
@@ -6,7 +6,7 @@ import { Emulation, type SudoKind } from '#electron/emulate/emulation.ts'
 import { newKey, type LoginKey } from '#electron/emulate/keys.ts'
 import { serveCluster, type SshCluster } from '#electron/emulate/ssh-cluster.ts'
 
-/** Every byte but NUL stands in one of these job ids, which are as long as Lustre allows. */
+/** Job ids of the maximum length that together contain every byte but NUL. */
 export const ALL_BYTES: readonly string[] = Array.from({ length: 9 }, (_, i) =>
   String.fromCharCode(...Array.from({ length: 30 }, (_byte, k) => 1 + ((i * 30 + k) % 255))),
 )
@@ -37,7 +37,7 @@ export interface TestEmulation {
   stop(): void
 }
 
-/** Two virtual seconds in, and standing still. */
+/** Starts it, two virtual seconds in, and paused. */
 export async function startEmulation(sudo: SudoKind = 'read'): Promise<TestEmulation> {
   const emulation = new Emulation(bytesScenario(), { speed: 0, sudo })
   emulation.source.emulator.sim.runUntil(2e9)
@@ -47,7 +47,9 @@ export async function startEmulation(sudo: SudoKind = 'read'): Promise<TestEmula
   const cluster = await serveCluster(emulation, { port: 0, key: key.value, user: 'root', folder })
   if (!cluster.ok) throw new Error(cluster.error.what)
   return {
-    ...{ emulation, key: key.value, cluster: cluster.value },
+    emulation,
+    key: key.value,
+    cluster: cluster.value,
     port: (name) => cluster.value.nodes.find((n) => n.name === name)?.port ?? 0,
     stop: () => cluster.value.stop(),
   }

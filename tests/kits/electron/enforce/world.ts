@@ -1,6 +1,6 @@
 /**
- * Consoles beside each other on one emulated cluster, each over a network of its own that delays, loses and breaks, and a watch over
- * what stands on the servers. All time is virtual: that of the servers, of the timers and of what the consoles wait for.
+ * Several consoles on one emulated cluster, each over its own network with delays, losses and interruptions, and a monitor of the
+ * state on the servers. All time is virtual: that of the servers, of the timers and of the consoles.
  */
 import { vi } from 'vitest'
 import { NS_PER_MS } from '#core/base/units.ts'
@@ -17,7 +17,7 @@ import { covers, parseTimers } from '#electron/enforce/expiry.ts'
 import { LIST_SYSTEMD_TIMERS } from '#electron/enforce/expiry-systemd.ts'
 import { isOwnName } from '#electron/enforce/own-names.ts'
 import { EnforcementStore, storeFile } from '#electron/enforce/store.ts'
-import { leaseKeeper } from '#electron/enforce/store-leases.ts'
+import { leaseStore } from '#electron/enforce/store-leases.ts'
 import { enterEnforce } from '#electron/host/sources/other-consoles.ts'
 import { stopAll } from '#electron/host/sources/stop.ts'
 import { consoleOf, type Console } from '#electron/host/console.ts'
@@ -30,29 +30,29 @@ import { lost } from '#tests/kits/electron/answers.ts'
 
 const RULES = 'ost.OSS.ost_io.nrs_tbf_rule'
 const PERIOD_MS = 1_000
-/** The world is looked at this often, ms. */
+/** Interval between checks of the world, ms. */
 const STEP_MS = 250
-/** Plans are shown for so long before the first is written, ms. */
+/** Preview of plans before the first is written, ms. */
 const SHADOW_MS = 5_000
-/** A timer stops its rule this long after its instant at most, ms. */
+/** Latest time after its due instant that a timer stops its rule, ms. */
 export const FIRED_MS = 5_000
 export type Machine = 'lease' | 'commit'
 
-/** What a controller decides on is no older when its command is sent, ms. */
+/** Largest age of an observation when the resulting command is sent, ms. */
 export const STALE_MS = 30_000
 
-/** How a network treats what is sent, from now on. */
+/** Behaviour of a network from now on. */
 export interface Weather {
-  /** Until a command is at its server, and its answer back, ms. */
+  /** Delay of a command to its server, and of its answer, ms. */
   readonly thereMs: number
   readonly backMs: number
-  /** Commands that it is for; the others go at once. @default all */
+  /** Commands affected; the others take no time. @default all */
   readonly only?: RegExp
 }
 
 const FAIR: Weather = { thereMs: 5, backMs: 5 }
 
-/** The way from one console to one server: in order, and broken at times. */
+/** Connection of one console to one server: ordered, and interrupted at times. */
 class Line {
   readonly #world: World
   readonly #node: NodeConnection
@@ -66,7 +66,7 @@ class Line {
     this.#node = node
   }
 
-  /** Breaks it: what waits for an answer gets none; what is on its way still arrives. */
+  /** Breaks it: pending answers are lost; commands in transit still arrive. */
   break(ms: number): void {
     this.#brokenUntilMs = this.#world.nowMs + ms
     for (const answer of this.#waiting) answer(lost())
@@ -95,7 +95,7 @@ class Line {
   }
 }
 
-/** One console: a process that can be killed, over a data folder that outlives it. */
+/** Simulated console: a process that can be killed, over a data folder that survives it. */
 export class SimulatedConsole {
   readonly user: string
   readonly #world: World
@@ -146,7 +146,7 @@ export class SimulatedConsole {
       controller: 'static',
       fences: { ...MODEL_FENCES, shadowNs: SHADOW_MS * NS_PER_MS },
       stops: store.stops.of(source.cluster),
-      leases: leaseKeeper(store.leases, source.cluster, this.user),
+      leases: leaseStore(store.leases, source.cluster, this.user),
     })
     const console = consoleOf(c.monitor, {
       facts: {
@@ -169,10 +169,10 @@ export class SimulatedConsole {
     }
   }
   #kill: () => void = () => undefined
-  /** Where each machine of this run of it stands. */
+  /** Current state of each state machine of this run. */
   #states = new Map<string, string>()
 
-  /** kill -9: nothing more is sent; what is on its way arrives. */
+  /** kill -9: nothing more is sent; commands in transit still arrive. */
   kill(): void {
     if (!this.#running) return
     this.#kill()
@@ -190,7 +190,7 @@ export class SimulatedConsole {
     for (const line of this.#lines.values()) line.weather = weather
   }
 
-  /** One sample, unless the last one is still under way. */
+  /** Takes one sample, unless the last one is still in progress. */
   sample(): void {
     const running = this.#running
     if (!running || this.#isSampling) return
@@ -200,7 +200,7 @@ export class SimulatedConsole {
     })
   }
 
-  /** Notes what its leases came to. */
+  /** Records the outcomes of its leases. */
   look(): void {
     if (!this.#running) return
     for (const host of this.#lines.keys()) {
@@ -228,7 +228,7 @@ export class SimulatedConsole {
     return line.exec(command)
   }
 
-  /** Enters enforce; the operator's word for it makes rules lawful again after a stop. */
+  /** Enters enforce; the operator's request makes rules legitimate again after a stop. */
   async enforce(takeOver: boolean): Promise<void> {
     this.#world.asked()
     const entered = await enterEnforce(this.console, takeOver)
@@ -261,15 +261,15 @@ export class World {
   readonly scenario: Scenario
   readonly source: EmulatedSource
   readonly consoles: readonly SimulatedConsole[] = []
-  /** What must never be, as it was seen, in order; the newest things done before the first of them. */
+  /** Violations in order of detection, with the actions before the first of them. */
   readonly faults: string[] = []
   readonly log: string[] = []
-  /** Transitions of each machine, `held > renewing`. */
+  /** Observed transitions of each state machine, `held > renewing`. */
   readonly seen: Readonly<Record<Machine, Set<string>>> = { lease: new Set(), commit: new Set() }
   readonly #beginMs = performance.now()
-  /** When a rule without a timer was seen first, by server and name, ms. */
+  /** First time a rule without a timer was seen, by server and name, ms. */
   readonly #bareMs = new Map<string, number>()
-  /** After a stop that was reported done nothing may stand, until somebody asks for it again. */
+  /** Set after a stop was reported done: no rules may exist until they are requested again. */
   #stoppedMs: number | undefined
   #askedMs = 0
 
@@ -283,7 +283,7 @@ export class World {
     return performance.now() - this.#beginMs
   }
 
-  /** Brings the servers to the present. */
+  /** Advances the servers to the current time. */
   sync(): void {
     this.source.emulator.sim.runUntil(Math.round(this.nowMs * NS_PER_MS))
   }
@@ -298,12 +298,12 @@ export class World {
     }
   }
 
-  /** Somebody asks for rules: those are lawful from now on, stop or not. */
+  /** Records a request for rules: they are legitimate from now on, even after a stop. */
   asked(): void {
     this.#askedMs = this.nowMs
   }
 
-  /** A stop that began then was reported done. */
+  /** Records that a stop which began then was reported done. */
   stopped(beganMs: number): void {
     if (this.#askedMs < beganMs) this.#stoppedMs = this.nowMs
   }
@@ -328,7 +328,7 @@ export class World {
       .map((r) => r.name)
   }
 
-  /** Looks at every server for what must never be. */
+  /** Checks every server for violations. */
   look(): void {
     for (const c of this.consoles) c.look()
     for (const { name: host } of this.source.emulator.nodes) {
@@ -355,7 +355,7 @@ export class World {
     }
   }
 
-  /** As somebody else would. */
+  /** Runs a command as another user of the server would. */
   byOthers(host: string, value: string): void {
     this.source.emulator.node(host)?.exec(setParamCommand(RULES, value))
   }

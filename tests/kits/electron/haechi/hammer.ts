@@ -1,4 +1,4 @@
-/** A thread that claims tokens as fast as it can until it is told to stop: FAA after FAA, each of another size. */
+/** Thread that claims tokens at full speed until it is stopped: one FAA after another, of different sizes. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { randomStream } from '#core/base/random.ts'
 import { usablePart } from '#core/haechi/claim.ts'
@@ -13,7 +13,7 @@ export interface HammerTask extends NodeShape {
 }
 
 export interface HammerTold {
-  /** What it was granted, by epoch. */
+  /** Granted tokens, by epoch. */
   readonly tokens: ReadonlyMap<number, number>
   /** FAAs that owned at least one token; all FAAs. */
   readonly grants: number

@@ -1,7 +1,7 @@
-/** Schemas that a stranger writes into a file of the history: each is called as if SQLite itself had made it. */
+/** Hostile schemas in a history file: each object is named as if SQLite itself had created it. */
 import Database from 'better-sqlite3'
 
-/** Writes what SQL itself refuses. */
+/** Writes schema rows that SQL itself refuses. */
 function forge(db: Database.Database, write: () => void): void {
   db.unsafeMode(true)
   db.pragma('writable_schema = ON')
@@ -10,7 +10,7 @@ function forge(db: Database.Database, write: () => void): void {
   db.unsafeMode(false)
 }
 
-/** Gives an object, and every definition that names it, a name that begins with sqlite_. */
+/** Renames an object, in every definition that mentions it, to a name that begins with sqlite_. */
 function rename(db: Database.Database, from: string, to: string): void {
   forge(db, () => {
     db.prepare(
@@ -20,7 +20,7 @@ function rename(db: Database.Database, from: string, to: string): void {
   })
 }
 
-/** Looks for a long text in a longer one that has nearly all of it everywhere: hours. */
+/** Searches a long text in a longer one that nearly contains it everywhere: takes hours. */
 const COSTLY = "instr(hex(zeroblob(4000000)), hex(zeroblob(2000000)) || '1')"
 
 function add(db: Database.Database, { kind, name, sql }: { kind: string; name: string; sql: string | null }): void {
@@ -31,11 +31,11 @@ function add(db: Database.Database, { kind, name, sql }: { kind: string; name: s
   })
 }
 
-/** What is done to a file, by what it is. */
+/** Alterations of a file, by name. */
 export const HOSTILE_SCHEMAS: Readonly<Record<string, (db: Database.Database) => void>> = {
   'a table sqlite_g whose generated column takes for ever': (db) => {
     db.exec(`CREATE TABLE zz_g (a TEXT, b INTEGER NOT NULL AS (${COSTLY}) VIRTUAL) STRICT`)
-    // The cost is met by who reads the row, not by who writes it.
+    // The cost is incurred by reading the row, not by writing it.
     forge(db, () => {
       db.prepare("UPDATE sqlite_schema SET sql = 'CREATE TABLE zz_g (a TEXT)' WHERE name = 'zz_g'").run()
     })
@@ -108,7 +108,7 @@ export const HOSTILE_SCHEMAS: Readonly<Record<string, (db: Database.Database) =>
   },
 }
 
-/** Does one of them to a file. */
+/** Applies one of them to a file. */
 export function makeHostile(file: string, name: string): void {
   const db = new Database(file)
   HOSTILE_SCHEMAS[name]?.(db)

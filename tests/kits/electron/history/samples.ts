@@ -19,9 +19,19 @@ export function openAt(file: string, nowMs = NOW): History {
 
 export const facts = (jobId: string): JobFacts => ({ jobId, user: `u${jobId.at(-1)}`, account: 'aero', nodes: 4 })
 export const job = (jobId: string, rpcs: number | null, more: Partial<JobSample> = {}): JobSample => ({
-  ...{ jobId, rpcs, readBps: rpcs, writeBps: rpcs, throttled: 0, record: null, mdops: null },
+  jobId,
+  rpcs,
+  readBps: rpcs,
+  writeBps: rpcs,
+  throttled: 0,
+  record: null,
+  mdops: null,
   ...more,
 })
 export const target = (name: string, rpcs: number | null): TargetSample => ({
-  ...{ target: name, node: 'oss1', rpcs, serviceMs: rpcs === null ? null : 2, queued: rpcs === null ? null : 1 },
+  target: name,
+  node: 'oss1',
+  rpcs,
+  serviceMs: rpcs === null ? null : 2,
+  queued: rpcs === null ? null : 1,
 })

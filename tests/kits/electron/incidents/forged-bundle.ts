@@ -1,4 +1,4 @@
-/** Bundles whose hashes all agree, with other contents than Sluice writes. */
+/** Bundles with valid hashes, but other contents than Sluice writes. */
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ export interface Forge {
   /** A bundle as Sluice wrote it. */
   readonly good: string
   readonly members: ReadonlyMap<string, Buffer>
-  /** A bundle with other members, and the hashes of those. */
+  /** Creates a bundle with other members, and their hashes. */
   forge(put: Readonly<Record<string, Buffer | string>>, change?: (m: Manifest) => Partial<Manifest>): string
 }
 
-/** @param folder  where bundles are written to. */
+/** @param folder  folder of the bundles. */
 export async function forgeIn(folder: string): Promise<Forge> {
   const good = join(folder, 'good.zip')
   const members = new Map<string, Buffer>()

@@ -1,4 +1,4 @@
-/** Zips as an attacker writes them: every field of every record can be said to be another. */
+/** Zips as an attacker writes them: every field of every record can be overridden. */
 import { crc32, deflateRawSync } from 'node:zlib'
 import { SEAL } from '#electron/incidents/zip/zip-out.ts'
 import { createHash } from 'node:crypto'
@@ -10,17 +10,17 @@ export interface RawMember {
   readonly flags?: number
   readonly attributes?: number
   readonly madeBy?: number
-  /** What is said instead of what is. */
+  /** Overrides the actual size. */
   readonly bytes?: number
   readonly packed?: number
   readonly crc?: number
-  /** Name in the head before the data, where it is another than the directory's. */
+  /** Name in the local header, if it differs from the directory's. */
   readonly localName?: string
   readonly localBytes?: number
   readonly extra?: Buffer
-  /** Offset in the directory, where it is another than that of the data. */
+  /** Offset in the directory, if it differs from that of the data. */
   readonly at?: number
-  /** Bytes as they lie, where they are not the data packed. */
+  /** Stored bytes, if they are not the packed data. */
   readonly stored?: Buffer
 }
 
@@ -46,7 +46,7 @@ const u32 = (n: number): Buffer => {
   return b
 }
 
-/** A zip of ours in layout, sealed, but for what is said otherwise. */
+/** Zip in the layout of Sluice, sealed, except for the overrides. */
 export function rawZip(members: readonly RawMember[], end: RawEnd = {}): Buffer {
   const body: Buffer[] = [end.before ?? Buffer.alloc(0)]
   const directory: Buffer[] = []
@@ -55,11 +55,20 @@ export function rawZip(members: readonly RawMember[], end: RawEnd = {}): Buffer 
     const data = Buffer.isBuffer(m.data) ? m.data : Buffer.from(m.data)
     const method = m.method ?? 8
     const lies = m.stored ?? (method === 8 ? deflateRawSync(data) : data)
-    const [crc, packed, bytes] = [m.crc ?? crc32(data), m.packed ?? lies.length, m.bytes ?? data.length]
+    const crc = m.crc ?? crc32(data)
+    const packed = m.packed ?? lies.length
+    const bytes = m.bytes ?? data.length
     const name = Buffer.from(m.name, 'latin1')
     const extra = m.extra ?? Buffer.alloc(0)
     const common = (size: number): Buffer[] => [
-      ...[u16(20), u16(m.flags ?? 0x800), u16(method), u16(0), u16(0x21), u32(crc), u32(packed), u32(size)],
+      u16(20),
+      u16(m.flags ?? 0x800),
+      u16(method),
+      u16(0),
+      u16(0x21),
+      u32(crc),
+      u32(packed),
+      u32(size),
     ]
     const localName = Buffer.from(m.localName ?? m.name, 'latin1')
     const local = Buffer.concat([
@@ -79,7 +88,8 @@ export function rawZip(members: readonly RawMember[], end: RawEnd = {}): Buffer 
   const list = Buffer.concat(directory)
   const zip64 = end.zip64 ?? Buffer.alloc(0)
   const n = end.entries ?? members.length
-  const [listAt, listBytes] = [end.directoryAt ?? at + between.length, end.directoryBytes ?? list.length]
+  const listAt = end.directoryAt ?? at + between.length
+  const listBytes = end.directoryBytes ?? list.length
   const comment = end.comment
   const last = [u32(0x06054b50), u16(0), u16(0), u16(n), u16(n), u32(listBytes), u32(listAt)]
   const sealed = Buffer.concat([...body, between, list, zip64, ...last, u16(comment?.length ?? SEAL.length + 64)])

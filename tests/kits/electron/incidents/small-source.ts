@@ -1,10 +1,10 @@
-/** A small cluster that was watched for some seconds, as the source of bundles. */
+/** Small cluster that was sampled for some seconds, as the source of bundles. */
 import { emulatedCluster, twoJobs } from '#tests/node/emulated-cluster.ts'
 import type { ExportInput } from '#core/api/incidents.ts'
 import { keptSlice } from '#electron/incidents/bundle/audit-slices.ts'
 import type { BundleSource } from '#electron/incidents/bundle/bundle-source.ts'
 
-/** Beginning of its time, Unix ms. */
+/** Start of its clock, Unix ms. */
 export const EPOCH = 1_767_225_600_000
 
 export async function smallSource(seconds: number): Promise<BundleSource> {
@@ -13,9 +13,16 @@ export async function smallSource(seconds: number): Promise<BundleSource> {
   const { history } = monitor
   const db = history.connection()
   return {
-    ...{ db, cluster: history.cluster, isRedacted: false, notebook: null },
+    db,
+    cluster: history.cluster,
+    isRedacted: false,
+    notebook: null,
     source: {
-      ...{ kind: 'EMULATED', cluster: 'small', env: 'DEMO', scenario: 'Two servers', seed: 1 },
+      kind: 'EMULATED',
+      cluster: 'small',
+      env: 'DEMO',
+      scenario: 'Two servers',
+      seed: 1,
       releases: monitor.servers.map((server) => ({ server, release: '2.16.0' })),
     },
     audit: (fromMs, toMs) => keptSlice(db, 'EMULATED', { fromMs, toMs }),
@@ -27,7 +34,11 @@ export async function smallSource(seconds: number): Promise<BundleSource> {
 }
 
 export const inputOf = (more: Partial<ExportInput> = {}): ExportInput => ({
-  ...{ incident: null, span: { fromMs: EPOCH + 1_000, toMs: EPOCH + 5_000 }, redact: true },
-  ...{ detail: 'fit', leaveOut: [], name: null },
+  incident: null,
+  span: { fromMs: EPOCH + 1_000, toMs: EPOCH + 5_000 },
+  redact: true,
+  detail: 'fit',
+  leaveOut: [],
+  name: null,
   ...more,
 })

@@ -1,4 +1,4 @@
-/** A local controller on a real socket that does as it is told, and programs to run under a stage. */
+/** Scripted local controller on a real socket, and programs to run under a stage. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -12,7 +12,7 @@ import { stageEnvironment, type StageSettings } from '#electron/padll/stage-envi
 import { stageLibrary } from '#electron/padll/stage-library.ts'
 import { WireSocket } from '#electron/padll/wire-socket.ts'
 
-/** The library, or why there is none; a missing compiler is a failure where everything must be there. */
+/** The library, or the reason why it is missing; a missing compiler is a failure where all parts are required. */
 export const library = await stageLibrary()
 export const noStage = library.ok ? '' : library.error.what
 if (noStage !== '' && process.env.CI === 'true') throw new Error(noStage)
@@ -21,7 +21,7 @@ if (noStage !== '') process.stderr.write(`skipped, no stage: ${noStage}\n`)
 const folders: string[] = []
 process.on('exit', () => folders.forEach((f) => rmSync(f, { recursive: true, force: true })))
 
-/** A folder with a short name: socket paths are short, and the linker takes no spaces. */
+/** Folder with a short name: socket paths are short, and the linker accepts no spaces. */
 export function shortFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   folders.push(folder)
@@ -62,7 +62,7 @@ export function limit(
 export interface Script {
   readonly rules: readonly HousekeepingRule[]
   readonly lease?: Lease
-  /** Instead of all that: what the controller does with a connection. */
+  /** Overrides the handling of a connection. */
   readonly instead?: (socket: Socket) => void
 }
 
@@ -98,7 +98,7 @@ export class ScriptedController {
     return this
   }
 
-  /** As if it had died. */
+  /** Closes all connections, as if it had died. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy()
     this.#server.close()
@@ -144,7 +144,7 @@ export interface CallTally {
   readonly errors: number
 }
 
-/** A program under the stage. `report`: what each of its processes counted, added up. */
+/** Program under the stage. `report`: counters of its processes, added up. */
 export class Staged {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
@@ -187,8 +187,9 @@ export class Staged {
 }
 
 /**
- * The line of the trial program: operations, seconds, and the highest rate of half a second. Whoever waits for a processor longer than a
- * refill loses it: a limit is never passed (`rate`), and is reached where the machine lets it be (`best`).
+ * Parses the output of the trial program: operations, seconds, and the highest rate of half a second. A thread that waits for a
+ * CPU longer than a refill loses that refill: a limit is never exceeded (`rate`), and is reached if the machine allows it
+ * (`best`).
  */
 export function rateOf({ stdout }: Ended): { count: number; seconds: number; rate: number; best: number } {
   const [count = NaN, seconds = NaN, best = NaN] = stdout.trim().split(' ').map(Number)

@@ -1,8 +1,8 @@
 /*
- * What real programs do, one word each: the tests run it under the stage and read its one line. Times are its own.
+ * Behaviour of real programs, one command each: the tests run it under the stage and parse its one line. It measures its own times.
  * usage: trial WORD PATH SECONDS [NUMBER [RATE]]
- * loop, writes: goes on until a half second had RATE, where one is given, and until the file named by TRIAL_UNTIL is there, where
- * that is set; two minutes at most.
+ * loop, writes: runs until half a second reached RATE, if given, and until the file named by TRIAL_UNTIL exists, if set; two
+ * minutes at most.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -49,7 +49,7 @@ static void once(void) {
   done++;
 }
 
-/* The highest rate of any half second: what was reached while nothing else took the processor away. */
+/* Highest rate of any half second: reached while nothing else used the CPU. */
 static const double span = 0.5;
 static double best, span_began;
 static long span_done;
@@ -66,7 +66,7 @@ static void end_span(double at) {
   begin_span(at);
 }
 
-/* What is asked here goes past the stage. */
+/* Calls here bypass the stage. */
 static int goes_on(double began, double at) {
   if (at >= began + 120) return 0;
   if (at < began + seconds || best < wanted) return 1;
@@ -92,7 +92,7 @@ static void *opens(void *end) {
 
 static void report(double began) { printf("%ld %.6f %.3f\n", (long)done, now() - began, best); }
 
-/* `number` threads open and close. */
+/* Opens and closes in `number` threads. */
 static void loop(void) {
   double began = now();
   pthread_t all[256];
@@ -107,7 +107,7 @@ static void loop(void) {
   report(began);
 }
 
-/* `number` opens, whatever they take. */
+/* `number` opens, however long they take. */
 static void some(void) {
   double began = now();
   for (int i = 0; i < number; i++) once();
@@ -132,7 +132,7 @@ static void writes(void) {
   report(began);
 }
 
-/* Processes that open once and go, `number` at a time. */
+/* Processes that open once and exit, `number` at a time. */
 static void storm(void) {
   double began = now();
   long processes = 0;
@@ -154,7 +154,7 @@ static void storm(void) {
   printf("%ld %.6f\n", processes, now() - began);
 }
 
-/* A child that goes on as the parent does. */
+/* A child that continues like its parent. */
 static void forked(void) {
   double began = now(), end = began + seconds;
   once();
@@ -184,7 +184,7 @@ static void spawned(const char *self) {
   int fd = open(path, O_RDONLY);
   pid_t child = vfork();
   if (child == 0) {
-    /* In the parent's memory: what the child closes here the parent still has. */
+    /* In the parent's memory: files closed by the child stay open in the parent. */
     close(fd);
     dup2(1, 9);
     execl(self, self, "some", path, "0", "3", (char *)NULL);
@@ -201,7 +201,7 @@ static void spawned(const char *self) {
   report(now());
 }
 
-/* What daemons do before anything else, in every way they do it; then files must be what they are. */
+/* All usual ways of daemons to detach and close files; afterwards files must behave as usual. */
 static void closing(void) {
   double began = now();
   once();
@@ -219,7 +219,7 @@ static void closing(void) {
       for (int fd = 3; fd < 2000; fd++) dup2(0, fd);
       for (int fd = 3; fd < 2000; fd++) close(fd);
     }
-    /* The lowest numbers are free, and what is written there stays what it was. */
+    /* The lowest descriptors are free, and writes to them are not affected. */
     char name[4096], text[64] = "";
     snprintf(name, sizeof name, "%s.%d", path, round);
     int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -233,7 +233,7 @@ static void closing(void) {
   report(began);
 }
 
-/* No standard streams: their numbers go to the next files. */
+/* No standard streams: their descriptors go to the next files. */
 static void bare(void) {
   int kept = fcntl(1, F_DUPFD, 200);
   close(0), close(1), close(2);
@@ -256,7 +256,7 @@ static void *last_words(void *unused) {
   return unused;
 }
 
-/* The main thread leaves, another one is the last. */
+/* The main thread exits, another one is the last. */
 static void leaving(void) {
   once();
   pthread_t other;
@@ -289,7 +289,7 @@ static void signals(void) {
   printf("%ld %.6f %ld\n", n, now() - began, came);
 }
 
-/* What a call leaves in errno, and calls that must fail as ever. */
+/* errno after a call, and calls that must fail as usual. */
 static void faults(void) {
   char missing[4096], text[8], too_long[8192];
   snprintf(missing, sizeof missing, "%s.missing", path);
@@ -314,7 +314,7 @@ static void faults(void) {
   report(now());
 }
 
-/* Paths that cannot be read are EFAULT, wherever they point and wherever they stop being readable; those that can be are files. */
+/* Unreadable paths yield EFAULT, wherever they point and wherever they stop being readable; readable ones are files. */
 static void wild(void) {
   struct stat s;
   long page = sysconf(_SC_PAGESIZE);
@@ -332,7 +332,7 @@ static void wild(void) {
     if (rename(path, bad[i]) != -1 || errno != EFAULT) fail("rename EFAULT");
     if (mkdir(bad[i], 0700) != -1 || errno != EFAULT) fail("mkdir EFAULT");
   }
-  /* One that ends with the last byte of its page is whole. */
+  /* A path that ends with the last byte of its page is complete. */
   char *end = two + page - strlen(path) - 1;
   strcpy(end, path);
   errno = 0;
@@ -340,7 +340,7 @@ static void wild(void) {
   report(now());
 }
 
-/* Every way to a file, once, so that the report can be compared. PATH is a folder. */
+/* Every way to access a file, once, to compare the report. PATH is a folder. */
 static void ways(void) {
   char name[4096];
   if (chdir(path) != 0) fail("chdir");
@@ -355,7 +355,7 @@ static void ways(void) {
   if (write(c, "1", 1) != 1 || write(d, "1", 1) != 1 || write(e, "1", 1) != 1) fail("write"); /* write 4, 8 bytes */
   close(c), close(d), close(e), close(b);             /* close 5 */
   int pair[2];
-  if (pipe(pair) != 0 || write(pair[1], "1", 1) != 1) fail("pipe"); /* numbers that were managed: not any more */
+  if (pipe(pair) != 0 || write(pair[1], "1", 1) != 1) fail("pipe"); /* descriptors that were managed, but no longer are */
   close(pair[0]), close(pair[1]);
   FILE *f = fopen("file", "r"); /* fopen 1 */
   if (!f || fclose(f) != 0) fail("fopen"); /* fclose 1 */

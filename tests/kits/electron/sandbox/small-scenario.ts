@@ -1,4 +1,4 @@
-/** A scenario that runs in a fraction of a second: a hog, a victim, and an id that is hostile to everything that shows it. */
+/** Scenario that runs in a fraction of a second: a hog, a victim, and a job id that is hostile to every output format. */
 export const HOSTILE = `=cmd|'/c x'!A1,"<img src=x>\n`
 
 export const SMALL = `

@@ -1,20 +1,20 @@
-/** Opens the printed address as a browser does: with the cookie of the host and the key of the page. */
+/** Opens the printed address like a browser: with the cookie of the host and the key of the page. */
 import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/websocket'
 import type { NestedClient } from '@orpc/client'
 import { WebSocket } from 'ws'
 import { keyInFragment, offeredProtocols } from '#core/api/browser-session.ts'
 
-/** What a browser has after it opened the address. */
+/** Secrets of a browser that has opened the address. */
 export interface BrowserSession {
   readonly origin: string
-  /** As a Cookie header; browsers send it to every port of the host. */
+  /** Cookie header; browsers send it to every port of the host. */
   readonly cookie: string
-  /** Kept by the page, per origin. */
+  /** Stored by the page, per origin. */
   readonly key: string
 }
 
-/** @throws Error when the address was not traded. */
+/** @throws Error if the address was not accepted. */
 export async function openAddress(address: string | URL): Promise<BrowserSession> {
   const url = new URL(address)
   const answer = await fetch(url, { redirect: 'manual' })
@@ -25,12 +25,12 @@ export async function openAddress(address: string | URL): Promise<BrowserSession
   return { origin: url.origin, cookie, key: keyInFragment(hash) ?? '' }
 }
 
-/** The page's socket, which connects. */
+/** Opens the page's socket. */
 export function pageSocket({ origin, cookie, key }: BrowserSession, path = '/rpc'): WebSocket {
   return new WebSocket(`${origin.replace('http', 'ws')}${path}`, offeredProtocols(key), { headers: { cookie, origin } })
 }
 
-/** How a handshake ends: `open`, the status of the refusal, or the error. */
+/** Outcome of a handshake: `open`, the status of the refusal, or the error. */
 export function handshakeOf(socket: WebSocket): Promise<string> {
   return new Promise((resolve) => {
     socket.on('open', () => resolve('open'))
@@ -42,7 +42,7 @@ export function handshakeOf(socket: WebSocket): Promise<string> {
   })
 }
 
-/** Calls over a socket; ws has the browser's interface but for the types of its events. */
+/** Client over a socket; ws has the browser's interface except for the types of its events. */
 export function clientOf<C extends NestedClient<object>>(socket: WebSocket): C {
   return createORPCClient(new RPCLink({ websocket: socket as unknown as globalThis.WebSocket }))
 }

@@ -1,4 +1,4 @@
-/** The console's side of a session against a server of sshd.ts, with short times. */
+/** The console's side of a session against a server of sshd.ts, with short timeouts. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SshEndpoint } from '#electron/ssh/config.ts'

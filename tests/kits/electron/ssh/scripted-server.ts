@@ -1,6 +1,6 @@
 /**
- * Servers that a real sshd cannot be made into. ScriptedServer is ssh2's own server; it records what it is offered and
- * asked for, and can be as old or as pushy as the test wants. The others do not speak SSH at all.
+ * SSH servers with behaviour that a real sshd does not have. ScriptedServer is ssh2's own server; it records offers and requests,
+ * and can be as old or as pushy as a test needs. The others do not speak SSH at all.
  */
 import { readFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Server as TcpServer, type Socket } from 'node:net'
@@ -10,9 +10,9 @@ import { fingerprintOf } from '#electron/ssh/host-key.ts'
 export interface ScriptedOptions {
   readonly hostKey: string
   readonly algorithms?: Algorithms
-  /** Fingerprints that are let in; without, everybody with a key. */
+  /** Accepted fingerprints; by default any key. */
   readonly accepts?: (fingerprint: string) => boolean
-  /** Methods that it claims to have. */
+  /** Methods that it offers. */
   readonly methods?: readonly ('publickey' | 'password' | 'keyboard-interactive')[]
   readonly onExec?: (command: string, channel: ServerChannel) => void
   readonly onConnection?: (connection: Connection) => void
@@ -104,7 +104,7 @@ export interface RawServer {
   stop(): void
 }
 
-/** Accepts, and does as told with each connection. */
+/** Listens, and handles each connection with the callback. */
 export async function rawServer(onSocket: (socket: Socket) => void): Promise<RawServer> {
   const open = new Set<Socket>()
   let count = 0
@@ -125,7 +125,7 @@ export async function rawServer(onSocket: (socket: Socket) => void): Promise<Raw
   }
 }
 
-/** A way to a server that can be made to lose everything without closing anything. */
+/** Proxy to a server that can drop all data without closing a connection. */
 export async function valve(port: number): Promise<RawServer & { shut(): void }> {
   let isShut = false
   const raw = await rawServer((near) => {

@@ -1,7 +1,4 @@
-/**
- * Debian's sshd on loopback with keys that the test makes, in a folder of its own. The user's ~/.ssh is neither read nor
- * written.
- */
+/** Debian's sshd on loopback with keys of the test, in a private folder. The user's ~/.ssh is neither read nor written. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
@@ -14,7 +11,7 @@ function why(): string {
   if (process.platform === 'win32') return 'sshd on loopback is a matter of Unix'
   if (!SSHD) return 'sshd is missing (install openssh-server)'
   try {
-    // Root's sshd wants its empty folder, which Debian makes at boot.
+    // Root's sshd requires an empty folder, which Debian creates at boot.
     if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
     execFileSync('ssh-keygen', ['-F', 'nobody', '-f', '/dev/null'], { stdio: 'ignore' })
   } catch (e) {
@@ -24,7 +21,7 @@ function why(): string {
   return ''
 }
 
-/** Why there is no sshd; a failure where everything must be there. */
+/** Reason why there is no sshd; a failure where all parts are required. */
 export const noSshd = why()
 if (noSshd !== '' && process.env.CI === 'true') throw new Error(noSshd)
 if (noSshd !== '') process.stderr.write(`skipped, no sshd: ${noSshd}\n`)
@@ -46,7 +43,7 @@ export function scratch(): string {
 
 export type KeyType = 'ed25519' | 'ecdsa' | 'rsa'
 
-/** A key pair: the private file; the public one is beside it. */
+/** Creates a key pair; returns the private file; the public one is beside it. */
 export function makeKey(file: string, type: KeyType = 'ed25519', passphrase = '', bits?: number): string {
   const size = bits === undefined ? [] : ['-b', String(bits)]
   execFileSync('ssh-keygen', ['-q', '-t', type, ...size, '-N', passphrase, '-C', 'a test', '-f', file])
@@ -70,13 +67,13 @@ export function freePort(): Promise<number> {
 }
 
 export interface SshdOptions {
-  /** Private key files; one ed25519 key is made without. */
+  /** Private key files; default one new ed25519 key. */
   readonly hostKeys?: readonly string[]
-  /** Public halves that are let in. */
+  /** Authorized public keys. */
   readonly authorized: readonly string[]
   /** Lines of sshd_config. */
   readonly lines?: readonly string[]
-  /** A free one without. */
+  /** Default a free one. */
   readonly port?: number
 }
 
@@ -85,11 +82,11 @@ export interface Sshd {
   readonly hostKeys: readonly string[]
   /** Lines of known_hosts for this server. */
   knownLines(host?: string): string
-  /** What it logged, at LogLevel VERBOSE. */
+  /** Its log, at LogLevel VERBOSE. */
   log(): string
-  /** Ends its connections at once, as a server that loses its power. */
+  /** Ends its connections at once, like a server that loses power. */
   killSessions(): void
-  /** Stops it and its sessions in their tracks (SIGSTOP), or lets them go on. */
+  /** Suspends it and its sessions (SIGSTOP), or resumes them. */
   stall(isStalled: boolean): void
   stop(): void
 }
@@ -102,10 +99,10 @@ const childrenOf = (pid: number): number[] => {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
       if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) found.push(Number(name))
     } catch {
-      // It has ended.
+      // Already ended.
     }
   }
-  // The daemon of a session before its commands: it must not live to tell how they ended.
+  // The daemon of a session before its commands: it must not report how they ended.
   return found.flatMap((child) => [child, ...childrenOf(child)])
 }
 
@@ -113,7 +110,7 @@ const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended.
+    // Already ended.
   }
 }
 
@@ -132,7 +129,7 @@ export async function startSshd(o: SshdOptions): Promise<Sshd> {
   const port = o.port ?? (await freePort())
   writeFileSync(join(folder, 'authorized'), `${o.authorized.join('\n')}\n`)
   const config = [
-    // First: the first value of a setting wins.
+    // First: the first value of a setting applies.
     ...(o.lines ?? []),
     `Port ${port}`,
     'ListenAddress 127.0.0.1',
@@ -146,7 +143,7 @@ export async function startSshd(o: SshdOptions): Promise<Sshd> {
     'PermitRootLogin prohibit-password',
     'MaxStartups 200',
     'LogLevel VERBOSE',
-    // bash under sshd reads ~/.bashrc for every command unless it takes itself for an inner shell.
+    // bash under sshd reads ~/.bashrc for every command unless SHLVL marks an inner shell.
     'SetEnv SHLVL=2',
   ]
   writeFileSync(join(folder, 'config'), `${config.join('\n')}\n`)

@@ -1,9 +1,9 @@
-/** A site's CA and certificates for loopback, made by the openssl command. */
+/** CA of a site and certificates for loopback, created with the openssl command. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Why there are no certificates; empty when there are. */
+/** Reason why there are no certificates; empty if there are. */
 export const noOpenssl = spawnSync('openssl', ['version']).status === 0 ? '' : 'there is no openssl command'
 if (noOpenssl !== '') process.stderr.write(`tests of mutual TLS are skipped: ${noOpenssl}\n`)
 

@@ -1,4 +1,4 @@
-/** A host of bundles for the tests of the window: it answers as told, waits where told, and remembers what it was asked. */
+/** Host of bundles for tests of the window: scripted answers and delays, and a log of requests. */
 import { ORPCError } from '@orpc/client'
 import type { Notice, StatusFrame } from '#core/api/frames.ts'
 import type {
@@ -22,33 +22,52 @@ export const TO = FROM + 600_000
 export const NOW = TO + 31_000
 export const HASH = '9c417be0'.padEnd(56, '0') + '22d7a1f5'
 export const FOLDER = '/home/mira/.local/share/sluice/bundles'
-/** A name that would turn the line, and one that would be markup. */
+/** A name with bidirectional controls, and one that would be markup. */
 export const TURNED = '4690.\u202Egnp.exe'
 export const MARKUP = '<img src=x onerror=alert(1)>'
 
 export const incident = (more: Partial<Incident> = {}): Incident => ({
-  ...{ format: 1, id: 'INC-0042', title: 'Write wait \u00D74 from one job on 5 targets', status: 'resolved' as const },
+  format: 1,
+  id: 'INC-0042',
+  title: 'Write wait \u00D74 from one job on 5 targets',
+  status: 'resolved' as const,
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
-  ...{ author: 'mira', createdMs: FROM, changedMs: FROM, resolvedMs: TO, fromMs: FROM, toMs: TO, alert: null },
+  author: 'mira',
+  createdMs: FROM,
+  changedMs: FROM,
+  resolvedMs: TO,
+  fromMs: FROM,
+  toMs: TO,
+  alert: null,
   cells: [{ id: 'c1', atMs: FROM, kind: 'note', text: 'Job 4690.python started on 38 nodes.' }],
   ...more,
 })
 
 export const bundleRow = (name: string, more: Partial<BundleRow> = {}): BundleRow => ({
-  ...{
-    name,
-    bytes: 2_516_582,
-    writtenMs: NOW,
-    cluster: 'altair',
-    title: 'Write wait \u00D74 from one job on 5 targets',
-  },
-  ...{ incident: 'INC-0042', fromMs: FROM, toMs: TO, redacted: true, fault: '' },
+  name,
+  bytes: 2_516_582,
+  writtenMs: NOW,
+  cluster: 'altair',
+  title: 'Write wait \u00D74 from one job on 5 targets',
+  incident: 'INC-0042',
+  fromMs: FROM,
+  toMs: TO,
+  redacted: true,
+  fault: '',
   ...more,
 })
 
 export const incidentsFrame = (more: Partial<IncidentsFrame> = {}): IncidentsFrame => ({
-  ...{ seq: 1, sample: 52_320, atMs: NOW, incidents: [], selected: null, integrity: null },
-  ...{ alerts: [], bundles: [], folder: FOLDER, opened: null },
+  seq: 1,
+  sample: 52_320,
+  atMs: NOW,
+  incidents: [],
+  selected: null,
+  integrity: null,
+  alerts: [],
+  bundles: [],
+  folder: FOLDER,
+  opened: null,
   ...more,
 })
 
@@ -61,7 +80,8 @@ export const preview = (more: Partial<ExportPreview> = {}): ExportPreview => ({
   never: ['Keys and passphrases', 'Addresses of this console'],
   names: [
     {
-      ...{ kind: 'job', count: 412 },
+      kind: 'job',
+      count: 412,
       samples: [
         { from: '4690.python', to: 'job-3f.app-2' },
         { from: TURNED, to: 'job-81.app-9' },
@@ -86,28 +106,38 @@ export const preview = (more: Partial<ExportPreview> = {}): ExportPreview => ({
 })
 
 export const alertOf = (id: string, more: Partial<Alert> = {}): Alert => ({
-  ...{ id, kind: 'queue', level: 'watch', text: 'Queued RPCs \u00D76 on 5 targets', where: 'OST0003', fromMs: FROM },
-  ...{ endMs: null, incident: null },
+  id,
+  kind: 'queue',
+  level: 'watch',
+  text: 'Queued RPCs \u00D76 on 5 targets',
+  where: 'OST0003',
+  fromMs: FROM,
+  endMs: null,
+  incident: null,
   ...more,
 })
 const queue = { kind: 'queue', on: true, threshold: 4, forS: 30, opens: true } as const
 export const ruleFace = (more: Partial<AlertRuleFace> = {}): AlertRuleFace => ({
   ...queue,
-  ...{ title: 'Queue growth', about: 'Queued RPCs of a target against what is usual of it', unit: '\u00D7' },
-  ...{ least: 1.5, most: 100, usual: queue },
+  title: 'Queue growth',
+  about: 'Queued RPCs of a target against what is usual of it',
+  unit: '\u00D7',
+  least: 1.5,
+  most: 100,
+  usual: queue,
   ...more,
 })
 
 export interface BundleHost {
   readonly calls: { verb: string; input: unknown }[]
   previews: ((input: ExportInput) => ExportPreview) | null
-  /** Set: `preview` waits until it is called. */
+  /** If set, `preview` waits until it is called. */
   goOn: (() => void) | null
   holds: boolean
-  /** Questions that were let go before they were answered. */
+  /** Requests canceled before they were answered. */
   cancelled: number
   events: readonly ExportEvent[]
-  /** Set: the export waits before its last event. */
+  /** If set, the export waits before its last event. */
   holdsExport: boolean
   endExport: (() => void) | null
   holdsPut: boolean
@@ -119,8 +149,13 @@ export interface BundleHost {
   refuse: { verb: string; notice: Notice } | null
 }
 export const done: Extract<ExportEvent, { kind: 'done' }> = {
-  ...{ kind: 'done', name: 'INC-0042.zip', file: `${FOLDER}/INC-0042.zip`, bytes: 2_516_582 },
-  ...{ sha256: HASH, content: HASH, missing: [] },
+  kind: 'done',
+  name: 'INC-0042.zip',
+  file: `${FOLDER}/INC-0042.zip`,
+  bytes: 2_516_582,
+  sha256: HASH,
+  content: HASH,
+  missing: [],
 }
 export const notice = (code: string, what: string): Notice => ({
   code,
@@ -131,12 +166,20 @@ export const notice = (code: string, what: string): Notice => ({
 
 export function openBundleHost(): BundleHost {
   const host: BundleHost = {
-    ...{ calls: [], previews: null, goOn: null, holds: false, cancelled: 0, holdsExport: false, endExport: null },
-    ...{ holdsPut: false, goOnPut: null },
+    calls: [],
+    previews: null,
+    goOn: null,
+    holds: false,
+    cancelled: 0,
+    holdsExport: false,
+    endExport: null,
+    holdsPut: false,
+    goOnPut: null,
     events: [{ kind: 'progress', what: 'Samples', done: 0.4 }, done],
     verdict: { ok: true, changed: [], manifest: null, sha256: HASH },
     parts: [{ base64: btoa('PK'), isLast: true }],
-    ...{ rules: [ruleFace()], refuse: null },
+    rules: [ruleFace()],
+    refuse: null,
   }
   const note = (verb: string, input: unknown): void => {
     host.calls.push({ verb, input })
@@ -198,13 +241,23 @@ export function openBundleHost(): BundleHost {
 
 export function showStatus(more: Partial<Record<keyof StatusFrame, unknown>> = {}): void {
   useSourceStore().apply({
-    ...{ source: { cluster: 'altair', env: 'PROD', kind: 'LIVE', sinceMs: 0 }, atMs: NOW, sample: 52_320, oldest: 1 },
-    ...{ staged: 0, mode: 'observe', clock: { intervalMs: 1000, speed: 1, achieved: 1 }, notices: [], seq: 1 },
-    ...{ history: { recording: true }, audit: 18_231, controller: 'none', safeMode: 'review' },
+    source: { cluster: 'altair', env: 'PROD', kind: 'LIVE', sinceMs: 0 },
+    atMs: NOW,
+    sample: 52_320,
+    oldest: 1,
+    staged: 0,
+    mode: 'observe',
+    clock: { intervalMs: 1000, speed: 1, achieved: 1 },
+    notices: [],
+    seq: 1,
+    history: { recording: true },
+    audit: 18_231,
+    controller: 'none',
+    safeMode: 'review',
     ...more,
   } as unknown as StatusFrame)
 }
-/** Puts a notebook, or none, on the page. */
+/** Shows a notebook, or none, on the page. */
 export function showFrame(frame: IncidentsFrame = incidentsFrame()): void {
   useIncidentsStore().apply(frame)
 }

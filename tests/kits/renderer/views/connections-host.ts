@@ -1,4 +1,7 @@
-/** Clusters for the tests of this view, and a host that answers its verbs: PROD behind a bastion, STAGE short of a server, DEV idle, the demo. */
+/**
+ * Clusters for the tests of this view, and a host that answers its verbs: PROD behind a bastion, STAGE with a missing server, DEV
+ * idle, the demo.
+ */
 import type {
   CheckEvent,
   CheckStep,
@@ -12,12 +15,18 @@ import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
 
 export const NOW_MS = Date.UTC(2026, 10, 19, 14, 32, 7)
-/** What `ssh-keygen -lv` is asked about in fingerprint.test.ts. */
+/** Same key as that of `ssh-keygen -lv` in fingerprint.test.ts. */
 export const PRINT = 'SHA256:IocA7kCDzQu9uWzzxraFQVwbWvVhdX/x8OHQ7SV6OgI'
 
 export const shownKey = (patch: Partial<ShownKey> = {}): ShownKey => ({
-  ...{ host: 'cetus-mgs', port: 22, type: 'ssh-ed25519', fingerprint: PRINT, verdict: 'unknown', isOpen: true },
-  ...{ why: 'no line of known_hosts and no entry of the trust store names it', via: 'login1.hpc' },
+  host: 'cetus-mgs',
+  port: 22,
+  type: 'ssh-ed25519',
+  fingerprint: PRINT,
+  verdict: 'unknown',
+  isOpen: true,
+  why: 'no line of known_hosts and no entry of the trust store names it',
+  via: 'login1.hpc',
   ...patch,
 })
 export const known = (host: string, why = 'compared, 3 Mar, mira'): ShownKey =>
@@ -38,7 +47,7 @@ const commands: readonly (readonly [CheckStep['id'], string, number])[] = [
   ['timer', 'systemd-run --version', 15],
   ['clock', 'date +%s.%N', 4],
 ]
-/** The checklist as far as step `at`, which is in `state`; those after it have not begun. */
+/** Checklist up to step `at`, which has `state`; later steps have not begun. */
 export const stepsTo = (
   at: CheckStep['id'] | 'end',
   state: CheckStep['state'] = 'ok',
@@ -48,20 +57,41 @@ export const stepsTo = (
   return commands.map(([id, command, tookMs], i): CheckStep => {
     const isPast = i < end
     return {
-      ...{ id, command, detail: '', fix: '', tookMs: isPast ? tookMs : null },
-      ...{ state: isPast ? 'ok' : i === end ? state : 'next' },
+      id,
+      command,
+      detail: '',
+      fix: '',
+      tookMs: isPast ? tookMs : null,
+      state: isPast ? 'ok' : i === end ? state : 'next',
       ...(i === end ? more : {}),
     }
   })
 }
 
 export const server = (host: string, patch: Partial<ServerCard> = {}): ServerCard => ({
-  ...{ host, address: `mira@${host}:22`, via: '', roles: ['oss'], state: 'connected', text: 'connected', level: 'ok' },
-  ...{ sinceMs: NOW_MS - 3_600_000, retryAtMs: null, roundTripMs: 0.8, targets: [], version: '2.15.8', cpts: 4 },
-  ...{ policy: 'tbf jobid', key: known(host), login: 'agent, ED25519', strictKex: true, channel: 'framed channel' },
+  host,
+  address: `mira@${host}:22`,
+  via: '',
+  roles: ['oss'],
+  state: 'connected',
+  text: 'connected',
+  level: 'ok',
+  sinceMs: NOW_MS - 3_600_000,
+  retryAtMs: null,
+  roundTripMs: 0.8,
+  targets: [],
+  version: '2.15.8',
+  cpts: 4,
+  policy: 'tbf jobid',
+  key: known(host),
+  login: 'agent, ED25519',
+  strictKex: true,
+  channel: 'framed channel',
   algorithms: 'curve25519-sha256, chacha20-poly1305',
   sudo: { kind: 'write', text: 'reads the list, writes by the helper', level: 'ok' },
-  ...{ timers: 'systemd', clockSkewMs: 3, steps: stepsTo('end') },
+  timers: 'systemd',
+  clockSkewMs: 3,
+  steps: stepsTo('end'),
   ...patch,
 })
 const two = (n: number): string => String(n).padStart(2, '0')
@@ -76,7 +106,13 @@ export const osses = (count: number, each: number, fs: string, patch: Partial<Se
   )
 
 const input = (name: string, env: 'PROD' | 'STAGE' | 'DEV', hosts: readonly string[]): ClusterCard['input'] => ({
-  ...{ name, env, safeMode: 'review+unlock', allowRoot: false, intervalMs: 1000, maxRate: 1000, off: [] },
+  name,
+  env,
+  safeMode: 'review+unlock',
+  allowRoot: false,
+  intervalMs: 1000,
+  maxRate: 1000,
+  off: [],
   servers: hosts.map((host) => ({ name: '', host, port: null, user: '', identity: '', jump: null, roles: [] })),
 })
 const probes = (kb: readonly number[], ms: readonly number[]): ClusterCard['probes'] =>
@@ -88,11 +124,17 @@ const probes = (kb: readonly number[], ms: readonly number[]): ClusterCard['prob
       ['stats', 'service statistics', false],
     ] as const
   ).map(([id, label, on], i) => ({
-    ...{ id, label, on, bytesPerSec: (kb[i] ?? 0) * 1000, serverMsPerSec: ms[i] ?? 0, serverCpuMsPerSec: null },
-    ...{ everyS: 1, note: '' },
+    id,
+    label,
+    on,
+    bytesPerSec: (kb[i] ?? 0) * 1000,
+    serverMsPerSec: ms[i] ?? 0,
+    serverCpuMsPerSec: null,
+    everyS: 1,
+    note: '',
   }))
 
-/** An hour of cost, one point every 5 s, with a gap and a hump. */
+/** An hour of cost, one point every 5 s, with a gap and a peak. */
 export function costOf(bytes: number): ClusterCard['cost'] {
   const t = Array.from({ length: 720 }, (_, i) => NOW_MS - (719 - i) * 5000)
   const isGap = (i: number): boolean => i > 260 && i < 275
@@ -107,16 +149,36 @@ export function costOf(bytes: number): ClusterCard['cost'] {
 }
 
 export const card = (name: string, patch: Partial<ClusterCard> = {}): ClusterCard => ({
-  ...{ name, env: 'DEV', kind: 'LIVE', state: 'connected', text: 'live since 09:12', level: 'ok', onScreen: false },
-  ...{ sinceMs: NOW_MS - 19_200_000, mode: 'observe', safeMode: 'review+unlock', unlockedUntilMs: null },
-  ...{ intervalMs: 1000, servers: [], probes: probes([26, 6, 5, 0], [1.1, 0.4, 0.3, 0]), cost: costOf(37_000) },
-  ...{ budgetBytesPerSec: 100_000, notices: [], leftovers: [], input: input(name, 'DEV', ['mgs']) },
+  name,
+  env: 'DEV',
+  kind: 'LIVE',
+  state: 'connected',
+  text: 'live since 09:12',
+  level: 'ok',
+  onScreen: false,
+  sinceMs: NOW_MS - 19_200_000,
+  mode: 'observe',
+  safeMode: 'review+unlock',
+  unlockedUntilMs: null,
+  intervalMs: 1000,
+  servers: [],
+  probes: probes([26, 6, 5, 0], [1.1, 0.4, 0.3, 0]),
+  cost: costOf(37_000),
+  budgetBytesPerSec: 100_000,
+  notices: [],
+  leftovers: [],
+  input: input(name, 'DEV', ['mgs']),
   ...patch,
 })
 
 const lost: Partial<ServerCard> = {
-  ...{ state: 'lost', text: 'unreachable: no answer from port 22 in 10 s', level: 'bad', roundTripMs: null },
-  ...{ sinceMs: NOW_MS - 240_000, retryAtMs: NOW_MS + 21_000, steps: stepsTo('tcp', 'bad', { detail: 'timed out' }) },
+  state: 'lost',
+  text: 'unreachable: no answer from port 22 in 10 s',
+  level: 'bad',
+  roundTripMs: null,
+  sinceMs: NOW_MS - 240_000,
+  retryAtMs: NOW_MS + 21_000,
+  steps: stepsTo('tcp', 'bad', { detail: 'timed out' }),
 }
 const tooBroad: ServerCard['sudo'] = { kind: 'broad', text: 'any lctl, too broad', level: 'watch' }
 
@@ -139,8 +201,15 @@ export function stage(patch: Partial<ClusterCard> = {}): ClusterCard {
     ...osses(4, 4, 'bor', via).map((s, i) => (i === 2 ? { ...s, ...lost } : s)),
   ]
   return card('borealis', {
-    ...{ env: 'STAGE', state: 'partial', text: 'oss03 unreachable 4 min', level: 'bad', mode: 'enforce', servers },
-    ...{ unlockedUntilMs: NOW_MS + 491_000, probes: probes([14, 4, 4, 0], [0.5, 0.2, 0.2, 0]), cost: costOf(22_000) },
+    env: 'STAGE',
+    state: 'partial',
+    text: 'oss03 unreachable 4 min',
+    level: 'bad',
+    mode: 'enforce',
+    servers,
+    unlockedUntilMs: NOW_MS + 491_000,
+    probes: probes([14, 4, 4, 0], [0.5, 0.2, 0.2, 0]),
+    cost: costOf(22_000),
     input: input(
       'borealis',
       'STAGE',
@@ -148,12 +217,26 @@ export function stage(patch: Partial<ClusterCard> = {}): ClusterCard {
     ),
     leftovers: [
       {
-        ...{ key: 'oss01 ost_io reg hog4690', host: 'oss01', service: 'ost_io', queue: 'reg', rule: 'hog4690' },
-        ...{ text: 'hog4690 jobid={4690.*} 400, ref 3', timer: '', expiresMs: null, owner: 'mira, 18 Nov 22:10' },
+        key: 'oss01 ost_io reg hog4690',
+        host: 'oss01',
+        service: 'ost_io',
+        queue: 'reg',
+        rule: 'hog4690',
+        text: 'hog4690 jobid={4690.*} 400, ref 3',
+        timer: '',
+        expiresMs: null,
+        owner: 'mira, 18 Nov 22:10',
       },
       {
-        ...{ key: 'oss02 ost_io reg hog4471', host: 'oss02', service: 'ost_io', queue: 'reg', rule: 'hog4471' },
-        ...{ text: 'hog4471 jobid={4471.*} 63, ref 0', timer: 'sluice-b311', expiresMs: NOW_MS + 300_000, owner: '' },
+        key: 'oss02 ost_io reg hog4471',
+        host: 'oss02',
+        service: 'ost_io',
+        queue: 'reg',
+        rule: 'hog4471',
+        text: 'hog4471 jobid={4471.*} 63, ref 0',
+        timer: 'sluice-b311',
+        expiresMs: NOW_MS + 300_000,
+        owner: '',
       },
     ],
     ...patch,
@@ -161,13 +244,27 @@ export function stage(patch: Partial<ClusterCard> = {}): ClusterCard {
 }
 export function dev(patch: Partial<ClusterCard> = {}): ClusterCard {
   const idle: Partial<ServerCard> = {
-    ...{ state: 'idle', text: 'not connected', level: 'idle', roundTripMs: null, policy: 'fifo', version: '2.16.1' },
-    ...{ cpts: 2, login: '', steps: [], sudo: { kind: 'unknown', text: '', level: 'unknown' } },
+    state: 'idle',
+    text: 'not connected',
+    level: 'idle',
+    roundTripMs: null,
+    policy: 'fifo',
+    version: '2.16.1',
+    cpts: 2,
+    login: '',
+    steps: [],
+    sudo: { kind: 'unknown', text: '', level: 'unknown' },
   }
   const servers = [server('vega-mgs', { ...idle, roles: ['mgs', 'mds'] }), ...osses(2, 2, 'vega', idle)]
   return card('vega', {
-    ...{ state: 'idle', text: 'not connected, last 2 days ago', level: 'idle', servers, probes: [] },
-    ...{ sinceMs: null, cost: { t: [], bytesPerSec: [], serverMsPerSec: [] }, safeMode: 'read-only' },
+    state: 'idle',
+    text: 'not connected, last 2 days ago',
+    level: 'idle',
+    servers,
+    probes: [],
+    sinceMs: null,
+    cost: { t: [], bytesPerSec: [], serverMsPerSec: [] },
+    safeMode: 'read-only',
     notices: [
       {
         code: 'POLICY_FIFO',
@@ -193,14 +290,23 @@ export function demo(patch: Partial<ClusterCard> = {}): ClusterCard {
     ...osses(2, 2, 'demo', local),
   ]
   return card('demo', {
-    ...{ env: 'DEMO', kind: 'EMULATED', text: 'emulated in this process, no network', input: null, servers },
-    ...{ mode: 'advise', safeMode: 'review' },
+    env: 'DEMO',
+    kind: 'EMULATED',
+    text: 'emulated in this process, no network',
+    input: null,
+    servers,
+    mode: 'advise',
+    safeMode: 'review',
     ...patch,
   })
 }
 
 export const connectionsFrame = (patch: Partial<ConnectionsFrame> = {}): ConnectionsFrame => ({
-  ...{ seq: 1, sample: 40, atMs: NOW_MS, asks: [], ignored: [] },
+  seq: 1,
+  sample: 40,
+  atMs: NOW_MS,
+  asks: [],
+  ignored: [],
   trustStore: { path: '/home/mira/.config/sluice/trusted-hosts.json', fault: '' },
   clusters: [prod(), stage(), dev(), demo()],
   ...patch,
@@ -209,7 +315,7 @@ export const connectionsFrame = (patch: Partial<ConnectionsFrame> = {}): Connect
 export interface SampleHost {
   readonly calls: { verb: string; input: unknown }[]
   frame: ConnectionsFrame | null
-  /** What the checklist of a server tells; it stays open until `end`. */
+  /** Events of a server's checklist; it stays open until `end`. */
   check: (input: ServerInput, attempt: number) => CheckEvent[]
   /** Thrown by the verb of that name. */
   readonly refuses: Map<string, Error>
@@ -219,10 +325,15 @@ export interface SampleHost {
   others: { host: string; console: string; lease: string }[]
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost {
   const host: SampleHost = {
-    ...{ calls: [], frame: connectionsFrame(), refuses: new Map(), acks: 0, ends: [], others: [] },
+    calls: [],
+    frame: connectionsFrame(),
+    refuses: new Map(),
+    acks: 0,
+    ends: [],
+    others: [],
     check: () => [
       { kind: 'steps', host: 'cetus-mgs', steps: stepsTo('end') },
       { kind: 'end', ok: true },
@@ -242,7 +353,8 @@ export function openConnectionsHost(patch: Partial<SampleHost> = {}): SampleHost
   const ends = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
   const aliases = {
-    ...{ file: '/home/mira/.ssh/config', fault: '' },
+    file: '/home/mira/.ssh/config',
+    fault: '',
     names: [
       { name: 'cetus-mgs', address: 'mira@10.6.0.2:22 via login1.hpc' },
       { name: 'vega-mgs', address: 'root@10.7.0.2:22' },

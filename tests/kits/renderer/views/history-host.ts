@@ -1,4 +1,4 @@
-/** A day of a cluster for the tests of this view, and a host that sends it and remembers what it was asked. */
+/** A day of a cluster for the tests of this view, and a host that sends it and records its requests. */
 import { ORPCError } from '@orpc/client'
 import type { Notice } from '#core/api/frames.ts'
 import type { HistoryFrame, Mark } from '#core/api/history.ts'
@@ -10,16 +10,21 @@ export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 /** Thu 19 Nov 2026. */
 export const TODAY = Date.UTC(2026, 10, 19)
-/** 14:32 of it. */
+/** 14:32 of that day. */
 export const NOW_MS = TODAY + 14 * HOUR + 32 * MINUTE
-/** 13:50 to 14:05: nothing was measured. */
+/** Gap from 13:50 to 14:05. */
 const GAP = { fromMs: TODAY + 13 * HOUR + 50 * MINUTE, toMs: TODAY + 14 * HOUR + 5 * MINUTE }
 
 export const at = (hours: number, minutes = 0): number => TODAY + hours * HOUR + minutes * MINUTE
 export const spanOf = (fromMs: number, toMs: number) => ({ fromMs, toMs })
 
 export const mark = (atMs: number, kind: Mark['kind'], text: string, more: Partial<Mark> = {}): Mark => ({
-  ...{ atMs, kind, level: kind === 'alarm' ? 'watch' : 'ok', subject: 'Rule', text, where: '' },
+  atMs,
+  kind,
+  level: kind === 'alarm' ? 'watch' : 'ok',
+  subject: 'Rule',
+  text,
+  where: '',
   ...more,
 })
 const MARKS: readonly Mark[] = [
@@ -33,7 +38,7 @@ const MARKS: readonly Mark[] = [
   mark(at(13, 57), 'lost', 'oss07 silent for 24 s', { subject: 'Source', level: 'unknown' }),
 ]
 
-/** Values of five minutes: calm, with a storm from 02:50 to 03:10 and one from 09:00. */
+/** Values per five minutes: low, with storms from 02:50 to 03:10 and from 09:00. */
 function dayValues(): { t: number[]; values: (number | null)[] } {
   const t = Array.from({ length: 288 }, (_, i) => TODAY + i * 5 * MINUTE).filter((ms) => ms <= NOW_MS)
   const values = t.map((ms, i) => {
@@ -70,37 +75,46 @@ const JOBS: readonly (readonly [string, string, string, number, number, number])
   ['4570.namd3.u205', 'u205', 'bio', 0, 2200, 1600],
 ]
 
-/** Without spans; `compared` has both. */
+/** Frame without spans; `compared` has both. */
 export function historyFrame(more: Partial<HistoryFrame> = {}): HistoryFrame {
   return {
-    ...{
-      seq: 1,
-      sample: 52_320,
-      atMs: NOW_MS,
-      cluster: 'altair',
-      measure: 'serviceMs',
-      a: null,
-      b: null,
-      overlay: null,
-    },
+    seq: 1,
+    sample: 52_320,
+    atMs: NOW_MS,
+    cluster: 'altair',
+    measure: 'serviceMs',
+    a: null,
+    b: null,
+    overlay: null,
     kept: { fromMs: TODAY - 6 * DAY + 5 * HOUR, toMs: NOW_MS },
     day: {
-      ...{ fromMs: TODAY, toMs: TODAY + DAY, tier: '10s', ...dayValues(), marks: [...MARKS], watch: 150 },
+      fromMs: TODAY,
+      toMs: TODAY + DAY,
+      tier: '10s',
+      ...dayValues(),
+      marks: [...MARKS],
+      watch: 150,
       gaps: [{ ...GAP, why: 'console not running' }],
     },
     week: week(),
     movers: {
-      ...{ by: 'job', name: [], user: [], account: [], colour: [], a: [], b: [] },
+      by: 'job',
+      name: [],
+      user: [],
+      account: [],
+      colour: [],
+      a: [],
+      b: [],
       rest: { names: 0, a: 0, b: 0 },
     },
     since: { leftMs: TODAY - DAY + 18 * HOUR + 40 * MINUTE, marks: MARKS.slice(1), more: 0 },
     store: {
-      ...{
-        file: '/home/mira/.local/share/sluice/history/altair.sqlite',
-        bytes: 1.9 * 2 ** 30,
-        quotaBytes: 4 * 2 ** 30,
-      },
-      ...{ freeBytes: 210 * 2 ** 30, otherBytes: 62 * 2 ** 20, evictions: [] },
+      file: '/home/mira/.local/share/sluice/history/altair.sqlite',
+      bytes: 1.9 * 2 ** 30,
+      quotaBytes: 4 * 2 ** 30,
+      freeBytes: 210 * 2 ** 30,
+      otherBytes: 62 * 2 ** 20,
+      evictions: [],
       tiers: [
         tier('raw', HOUR, HOUR, 180 * 2 ** 20, DAY),
         tier('1s', DAY, DAY, 760 * 2 ** 20, 7 * DAY),
@@ -121,33 +135,43 @@ export function historyFrame(more: Partial<HistoryFrame> = {}): HistoryFrame {
 
 type Tier = HistoryFrame['store']['tiers'][number]
 const tier = (id: Tier['id'], keepMs: number, ageMs: number, bytes: number, mostMs: number): Tier => ({
-  ...{ id, keepMs, bytes, samples: Math.round(bytes / 30), leastMs: 10 * MINUTE, mostMs, oldestMs: NOW_MS - ageMs },
+  id,
+  keepMs,
+  bytes,
+  samples: Math.round(bytes / 30),
+  leastMs: 10 * MINUTE,
+  mostMs,
+  oldestMs: NOW_MS - ageMs,
 })
 type Recording = HistoryFrame['recordings'][number]
 const recording = (name: string, agoMs: number, lengthMs: number, mib: number, more: Partial<Recording> = {}) => ({
-  ...{
-    name,
-    cluster: 'altair',
-    fromMs: NOW_MS - agoMs,
-    toMs: NOW_MS - agoMs + lengthMs,
-    bytes: mib * 2 ** 20,
-    fault: '',
-    isChecking: false,
-  },
+  name,
+  cluster: 'altair',
+  fromMs: NOW_MS - agoMs,
+  toMs: NOW_MS - agoMs + lengthMs,
+  bytes: mib * 2 ** 20,
+  fault: '',
+  isChecking: false,
   ...more,
 })
 
-/** The calm before the storm against the storm. */
+/** Spans before and during the storm. */
 export const A = spanOf(at(2, 30), at(2, 50))
 export const B = spanOf(at(2, 50), at(3, 10))
 
 export function compared(more: Partial<HistoryFrame> = {}): HistoryFrame {
   const offsetMs = Array.from({ length: 120 }, (_, i) => i * 10_000)
   return historyFrame({
-    ...{ a: A, b: B },
+    a: A,
+    b: B,
     movers: {
-      ...{ by: 'job', name: JOBS.map((j) => j[0]), user: JOBS.map((j) => j[1]), account: JOBS.map((j) => j[2]) },
-      ...{ colour: JOBS.map((j) => j[3]), a: JOBS.map((j) => j[4]), b: JOBS.map((j) => j[5]) },
+      by: 'job',
+      name: JOBS.map((j) => j[0]),
+      user: JOBS.map((j) => j[1]),
+      account: JOBS.map((j) => j[2]),
+      colour: JOBS.map((j) => j[3]),
+      a: JOBS.map((j) => j[4]),
+      b: JOBS.map((j) => j[5]),
       rest: { names: 41, a: 3100, b: 2900 },
     },
     overlay: {
@@ -161,24 +185,31 @@ export function compared(more: Partial<HistoryFrame> = {}): HistoryFrame {
 export interface HistoryHost {
   frame: HistoryFrame
   acks: number
-  /** What the stream was asked for, newest last. */
+  /** Queries of the stream, newest last. */
   readonly queries: Record<string, unknown>[]
   readonly calls: { verb: string; input: unknown }[]
   /** Refuses the next verb with this. */
   refuse: Notice | null
   /** Parts that `csv` sends; a number waits until the test goes on. */
   csv: { text: string; rows: number; isLast: boolean }[]
-  /** Set: the CSV waits before its last part until it is called. */
+  /** If set, the CSV waits before its last part until it is called. */
   goOn: (() => void) | null
   holdsCsv: boolean
-  /** CSVs that ended because nobody took their parts. */
+  /** CSVs canceled because their parts were not consumed. */
   cancelled: number
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openHistoryHost(frame: HistoryFrame): HistoryHost {
   const host: HistoryHost = {
-    ...{ frame, acks: 0, queries: [], calls: [], refuse: null, goOn: null, holdsCsv: false, cancelled: 0 },
+    frame,
+    acks: 0,
+    queries: [],
+    calls: [],
+    refuse: null,
+    goOn: null,
+    holdsCsv: false,
+    cancelled: 0,
     csv: [
       { text: 'at,rpcs\n', rows: 0, isLast: false },
       { text: '2026-11-19T02:50:00Z,12\n', rows: 1, isLast: true },

@@ -1,4 +1,4 @@
-/** The page as the tests of it see it: mounted over a sample host, with a router that has the views it leads to. */
+/** Page for its tests: mounted over a sample host, with a router that has the linked views. */
 import { mount, type VueWrapper } from '@vue/test-utils'
 import { beforeEach, expect, vi } from 'vitest'
 import { createMemoryHistory, createRouter, type Router } from 'vue-router'
@@ -19,21 +19,27 @@ export interface HistoryPage {
 const PLOT = { left: 100, top: 0, width: 600, height: 174, right: 700, bottom: 174, x: 100, y: 0, toJSON: () => '' }
 export const xOf = (ms: number): number => PLOT.left + ((ms - TODAY) / DAY) * PLOT.width
 
-/** A page that is empty until `open`; it is taken away after each test. */
+/** Page that is empty until `open`; unmounted after each test. */
 export function historyPage() {
   const page = {} as HistoryPage
   freshPage(900, () => page.wrapper.unmount())
   beforeEach(() => {
     vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(PLOT)
   })
-  /** Of the week only its last day: 672 cells are slow in a page that is none. */
+  /** Only the last day of the week: 672 cells are slow without a real page. */
   const open = (frame: HistoryFrame = historyFrame(), source: Partial<StatusFrame> = {}): Promise<void> =>
     openWhole({ ...frame, week: frame.week.slice(-1) }, source)
   async function openWhole(frame: HistoryFrame, source: Partial<StatusFrame> = {}): Promise<void> {
     page.host = openHistoryHost(frame)
     useSourceStore().apply({
-      ...{ source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' }, atMs: NOW_MS, sample: 52_320, oldest: 1 },
-      ...{ staged: 0, mode: 'observe', clock: { intervalMs: 1000 }, notices: [] },
+      source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' },
+      atMs: NOW_MS,
+      sample: 52_320,
+      oldest: 1,
+      staged: 0,
+      mode: 'observe',
+      clock: { intervalMs: 1000 },
+      notices: [],
       ...source,
     } as unknown as StatusFrame)
     const component = { template: '<i />' }
@@ -50,13 +56,13 @@ export function historyPage() {
   }
   const find = (testid: string) => page.wrapper.find(`[data-testid="${testid}"]`)
   const all = (testid: string) => page.wrapper.findAll(`[data-testid="${testid}"]`)
-  /** Dialogs and popovers stand outside of the view. */
+  /** Dialogs and popovers are outside of the view. */
   function out(testid: string): HTMLElement {
     const element = document.querySelector<HTMLElement>(`[data-testid="${testid}"]`)
     if (!element) throw new Error(`no ${testid}`)
     return element
   }
-  /** A key of the view. */
+  /** Presses a key of the view. */
   const press = (key: string, more: KeyboardEventInit = {}): void => {
     document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
   }

@@ -1,11 +1,12 @@
-/** Notebooks for the tests of this view, and a host that sends them and remembers what it was asked. */
+/** Notebooks for the tests of this view, and a host that sends them and records its requests. */
 import { ORPCError } from '@orpc/client'
 import type { Notice } from '#core/api/frames.ts'
 import type { Cell, Incident, IncidentsFrame } from '#core/api/incidents.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
 
-const [SECOND, DAY] = [1000, 86_400_000]
+const SECOND = 1000
+const DAY = 86_400_000
 /** Thu 19 Nov 2026. */
 const TODAY = Date.UTC(2026, 10, 19)
 export const clock = (hours: number, minutes = 0, seconds = 0): number =>
@@ -13,10 +14,14 @@ export const clock = (hours: number, minutes = 0, seconds = 0): number =>
 export const NOW_MS = clock(14, 40)
 
 const of = {
-  ...{ kind: 'LIVE' as const, cluster: 'altair', fromMs: clock(14, 27), toMs: clock(14, 37), tier: 'raw' },
+  kind: 'LIVE' as const,
+  cluster: 'altair',
+  fromMs: clock(14, 27),
+  toMs: clock(14, 37),
+  tier: 'raw',
   frozenMs: clock(14, 37, 2),
 }
-/** Storm from 14:28:30 to 14:33, with twelve seconds of nothing in it. */
+/** Storm from 14:28:30 to 14:33, with a gap of twelve seconds in it. */
 function wait(calm: number, storm: number): (number | null)[] {
   return Array.from({ length: 301 }, (_, i) => {
     const at = of.fromMs + i * 2 * SECOND
@@ -28,12 +33,19 @@ function wait(calm: number, storm: number): (number | null)[] {
 type Of<K extends Cell['kind']> = Extract<Cell, { kind: K }>
 
 export const noteCell = (more: Partial<Of<'note'>> = {}): Of<'note'> => ({
-  ...{ id: 'c1', kind: 'note', atMs: clock(14, 36) },
+  id: 'c1',
+  kind: 'note',
+  atMs: clock(14, 36),
   text: 'Job 4690.python started on 38 nodes at 14:27:44 and sent 39.6 k writes of 256 KiB per second, most to OST0003\u20130007. Capped at 400 RPC/s per class for 30 minutes; owner told to stripe wider.',
   ...more,
 })
 export const chartCell = (more: Partial<Of<'chart'>> = {}): Of<'chart'> => ({
-  ...{ id: 'c2', kind: 'chart', atMs: clock(14, 31), title: 'Service wait', unit: 'ms', of },
+  id: 'c2',
+  kind: 'chart',
+  atMs: clock(14, 31),
+  title: 'Service wait',
+  unit: 'ms',
+  of,
   place: { kind: 'target', names: ['OST0003', 'OST0004', 'OST0005', 'OST0006', 'OST0007'] },
   t: Array.from({ length: 301 }, (_, i) => of.fromMs + i * 2 * SECOND),
   series: [
@@ -48,7 +60,12 @@ export const chartCell = (more: Partial<Of<'chart'>> = {}): Of<'chart'> => ({
   ...more,
 })
 export const tableCell = (more: Partial<Of<'table'>> = {}): Of<'table'> => ({
-  ...{ id: 'c3', kind: 'table', atMs: clock(14, 31), title: 'Who moved', known: 412, of },
+  id: 'c3',
+  kind: 'table',
+  atMs: clock(14, 31),
+  title: 'Top movers',
+  known: 412,
+  of,
   columns: [
     { label: 'before', unit: 'RPC/s', signed: false },
     { label: 'in the span', unit: 'RPC/s', signed: false },
@@ -63,7 +80,14 @@ export const tableCell = (more: Partial<Of<'table'>> = {}): Of<'table'> => ({
   ...more,
 })
 export const diffCell = (more: Partial<Of<'diff'>> = {}): Of<'diff'> => ({
-  ...{ id: 'c4', kind: 'diff', atMs: clock(14, 31), title: 'Rules', service: 'ost_io', servers: 12, more: 0, of },
+  id: 'c4',
+  kind: 'diff',
+  atMs: clock(14, 31),
+  title: 'Rules',
+  service: 'ost_io',
+  servers: 12,
+  more: 0,
+  of,
   lines: [
     { kind: 'add', name: 'hog4690', conditions: 'jobid={4690.*}&opcode={ost_write}', before: null, after: 400 },
     { kind: 'same', name: 'hog4471', conditions: 'jobid={4471.*}', before: 63, after: 63 },
@@ -74,7 +98,12 @@ export const diffCell = (more: Partial<Of<'diff'>> = {}): Of<'diff'> => ({
   ...more,
 })
 export const verdictCell = (more: Partial<Of<'verdict'>> = {}): Of<'verdict'> => ({
-  ...{ id: 'c5', kind: 'verdict', atMs: clock(14, 31), title: 'Sandbox B', seeds: 20, of },
+  id: 'c5',
+  kind: 'verdict',
+  atMs: clock(14, 31),
+  title: 'Sandbox B',
+  seeds: 20,
+  of,
   parts: [
     { text: 'victim 4711 p95 wait ', strong: false },
     { text: '2.1 s \u2192 0.3 s', strong: true },
@@ -87,10 +116,16 @@ export const verdictCell = (more: Partial<Of<'verdict'>> = {}): Of<'verdict'> =>
   ...more,
 })
 export const transcriptCell = (more: Partial<Of<'transcript'>> = {}): Of<'transcript'> => ({
-  ...{ id: 'c6', kind: 'transcript', atMs: clock(14, 32), audit: { from: 18_204, to: 18_231 }, of },
+  id: 'c6',
+  kind: 'transcript',
+  atMs: clock(14, 32),
+  audit: { from: 18_204, to: 18_231 },
+  of,
   lines: [
     {
-      ...{ atMs: clock(14, 32, 40), where: 'oss01', kind: 'intent' },
+      atMs: clock(14, 32, 40),
+      where: 'oss01',
+      kind: 'intent',
       text: "lctl set_param ost.OSS.ost_io.nrs_tbf_rule='start hog4690 jobid={4690.*}&opcode={ost_write} rate=400 rank=ml_share'",
     },
     { atMs: clock(14, 32, 40), where: 'oss01', kind: 'outcome', text: 'exit 0 \u00B7 read back equal' },
@@ -105,17 +140,33 @@ export const transcriptCell = (more: Partial<Of<'transcript'>> = {}): Of<'transc
   ...more,
 })
 export const incident = (more: Partial<Incident> = {}): Incident => ({
-  ...{ format: 1, id: 'INC-0042', title: 'Write wait \u00D74 from one job on 5 targets', status: 'resolved' },
+  format: 1,
+  id: 'INC-0042',
+  title: 'Write wait \u00D74 from one job on 5 targets',
+  status: 'resolved',
   source: { kind: 'LIVE', cluster: 'altair', env: 'PROD', scenario: null, seed: null },
-  ...{ author: 'mira', createdMs: clock(14, 32), changedMs: clock(14, 37, 2), resolvedMs: clock(14, 36, 51) },
-  ...{ fromMs: of.fromMs, toMs: of.toMs, alert: null },
+  author: 'mira',
+  createdMs: clock(14, 32),
+  changedMs: clock(14, 37, 2),
+  resolvedMs: clock(14, 36, 51),
+  fromMs: of.fromMs,
+  toMs: of.toMs,
+  alert: null,
   cells: [noteCell(), chartCell(), tableCell(), diffCell(), verdictCell(), transcriptCell()],
   ...more,
 })
 type Row = IncidentsFrame['incidents'][number]
 export const row = (more: Partial<Row> = {}): Row => ({
-  ...{ id: 'INC-0042', title: 'Write wait \u00D74 from one job on 5 targets', status: 'resolved', cluster: 'altair' },
-  ...{ author: 'mira', createdMs: clock(14, 32), resolvedMs: clock(14, 36, 51), alert: null, cells: 6, fault: '' },
+  id: 'INC-0042',
+  title: 'Write wait \u00D74 from one job on 5 targets',
+  status: 'resolved',
+  cluster: 'altair',
+  author: 'mira',
+  createdMs: clock(14, 32),
+  resolvedMs: clock(14, 36, 51),
+  alert: null,
+  cells: 6,
+  fault: '',
   ...more,
 })
 export const ROWS: readonly Row[] = [
@@ -128,8 +179,13 @@ export const ROWS: readonly Row[] = [
     createdMs: clock(23, 40) - 2 * DAY,
   }),
   row({
-    ...{ id: 'INC-0039', title: 'Convoy on ckpt.h5, 14 waiters', status: 'exercise', cluster: 'demo', author: 'alert' },
-    ...{ alert: 'convoy', createdMs: clock(11, 2) - 2 * DAY },
+    id: 'INC-0039',
+    title: 'Convoy on ckpt.h5, 14 waiters',
+    status: 'exercise',
+    cluster: 'demo',
+    author: 'alert',
+    alert: 'convoy',
+    createdMs: clock(11, 2) - 2 * DAY,
   }),
   row({ id: 'INC-0038', title: 'login nodes: rsync over scratch', author: 'ops', createdMs: clock(17, 55) - 3 * DAY }),
   row({ id: 'INC-0037', title: '', status: 'open', fault: 'its file is of a newer Sluice (format 2)', cells: 0 }),
@@ -137,8 +193,16 @@ export const ROWS: readonly Row[] = [
 export const HASH = `9c417be0${'0'.repeat(48)}22d7a1f5`
 
 export const incidentsFrame = (more: Partial<IncidentsFrame> = {}): IncidentsFrame => ({
-  ...{ seq: 1, sample: 40, atMs: NOW_MS, incidents: [...ROWS], selected: incident(), integrity: HASH },
-  ...{ alerts: [], bundles: [], folder: '/data/bundles', opened: null },
+  seq: 1,
+  sample: 40,
+  atMs: NOW_MS,
+  incidents: [...ROWS],
+  selected: incident(),
+  integrity: HASH,
+  alerts: [],
+  bundles: [],
+  folder: '/data/bundles',
+  opened: null,
   ...more,
 })
 
@@ -149,15 +213,19 @@ export interface IncidentsHost {
   readonly calls: { verb: string; input: unknown }[]
   /** The next verb is refused with this. */
   refuse: Notice | null
-  /** Sends another frame into the stream that runs. */
+  /** Sends another frame on the active stream. */
   send(frame: IncidentsFrame): void
 }
 
-/** What it sends as `selected` is what was asked for, as far as `frame` has it. */
+/** Sends as `selected` the requested notebook, if `frame` has it. */
 export function openIncidentsHost(frame: IncidentsFrame): IncidentsHost {
   let wake: () => void = () => undefined
   const host: IncidentsHost = {
-    ...{ frame, acks: 0, queries: [], calls: [], refuse: null },
+    frame,
+    acks: 0,
+    queries: [],
+    calls: [],
+    refuse: null,
     send(next) {
       host.frame = next
       wake()

@@ -1,4 +1,4 @@
-/** The page as its tests see it: mounted over a sample host, with a router that has the views it leads to. */
+/** Page for its tests: mounted over a sample host, with a router that has the linked views. */
 import { flushPromises, mount, type VueWrapper } from '@vue/test-utils'
 import { expect, vi } from 'vitest'
 import { createMemoryHistory, createRouter } from 'vue-router'
@@ -11,8 +11,14 @@ import { incidentsFrame, NOW_MS, openIncidentsHost, type IncidentsHost } from '.
 
 export const status = (more: Record<string, unknown> = {}): StatusFrame =>
   ({
-    ...{ source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' }, atMs: NOW_MS, sample: 52_320, oldest: 1 },
-    ...{ staged: 0, mode: 'observe', clock: { intervalMs: 1000 }, notices: [] },
+    source: { cluster: 'altair', env: 'PROD', kind: 'LIVE' },
+    atMs: NOW_MS,
+    sample: 52_320,
+    oldest: 1,
+    staged: 0,
+    mode: 'observe',
+    clock: { intervalMs: 1000 },
+    notices: [],
     ...more,
   }) as unknown as StatusFrame
 
@@ -29,7 +35,7 @@ export function incidentsPage(width = 1400) {
     })
     page.wrapper = mount(IncidentsView, { attachTo: document.body, global: { plugins: [router] } })
     await settle(1)
-    // The first frame says which notebooks there are; the next one has the first of them.
+    // The first frame lists the notebooks; the next one has the first of them.
     if (frame.selected !== null) await vi.waitFor(() => expect(find('notebook').exists()).toBe(true))
   }
   async function settle(least: number): Promise<void> {
@@ -44,7 +50,7 @@ export function incidentsPage(width = 1400) {
   const find = (testid: string) => page.wrapper.find(`[data-testid="${testid}"]`)
   const all = (testid: string) => page.wrapper.findAll(`[data-testid="${testid}"]`)
   const cell = (id: string) => page.wrapper.find(`[data-cell="${id}"]`)
-  /** Menus stand outside of the view. */
+  /** Menus are outside of the view. */
   const out = (testid: string): HTMLElement | null => document.querySelector(`[data-testid="${testid}"]`)
   const press = async (key: string, more: KeyboardEventInit = {}): Promise<void> => {
     document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))

@@ -1,4 +1,4 @@
-/** Frames and a host for the tests of this view: eight clients on one stripe, two of them readers, as on a busy file. */
+/** Frames and host for the tests of this view: eight clients on one stripe, two of them readers, as on a busy file. */
 import type { LocksCompare, LocksFrame, LocksPlane, Moment } from '#core/api/locks.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
@@ -13,29 +13,28 @@ export interface SampleLife {
   readonly mode: Mode
   readonly asked: number
   readonly granted: number | null
-  /** How long it was used, and how long its data took to the server. */
+  /** Time it was used, and time its data took to the server. */
   readonly used?: number
   readonly flush?: number
   readonly early?: boolean
   readonly revoked?: boolean
 }
 
-/** Writers in turn, then two readers that wait for every flush, then writers again; the last one asks for a PW. */
+/** Alternating writers, then two readers that wait for every flush, then writers again; the last one requests a PW. */
 export const SCHEDULE: readonly SampleLife[] = (() => {
   const lives: SampleLife[] = []
   let at = 1.2
   ;[0, 3, 1, 5, 2, 4, 0, 3, 1, 5, 2].forEach((client, i) => {
     const wait = 1.6 + ((i * 7) % 5) * 0.5
     lives.push({
-      ...{
-        client,
-        mode: 'NBW',
-        asked: at - wait,
-        granted: at,
-        used: i > 6 ? 0.9 : 1.7,
-        flush: 7.2 + ((i * 3) % 4) * 0.5,
-      },
-      ...{ early: i > 0, revoked: i > 6 },
+      client,
+      mode: 'NBW',
+      asked: at - wait,
+      granted: at,
+      used: i > 6 ? 0.9 : 1.7,
+      flush: 7.2 + ((i * 3) % 4) * 0.5,
+      early: i > 0,
+      revoked: i > 6,
     })
     at += 2.35
   })
@@ -44,8 +43,14 @@ export const SCHEDULE: readonly SampleLife[] = (() => {
   ;[4, 0, 3, 1].forEach((client, i) => {
     const granted = 39.1 + i * 2.2
     lives.push({
-      ...{ client, mode: 'NBW', asked: 27.5 + i * 1.9, granted, used: 1.1, flush: 7.3 + i * 0.3 },
-      ...{ early: i > 0, revoked: i > 1 },
+      client,
+      mode: 'NBW',
+      asked: 27.5 + i * 1.9,
+      granted,
+      used: 1.1,
+      flush: 7.3 + i * 0.3,
+      early: i > 0,
+      revoked: i > 1,
     })
   })
   lives.push({ client: 5, mode: 'BW', asked: 35, granted: 48.2, used: 2.6, flush: 6.4, early: true })
@@ -58,7 +63,7 @@ const endOf = (life: SampleLife): number | null =>
 const within = (at: number | null): number | null => (at === null || at > SPAN_MS ? null : at)
 const isNonBlocking = (mode: Mode): boolean => mode === 'NBW' || mode === 'BW'
 
-/** What the host would tell of a schedule. SNs from 4 121 on. */
+/** Frames of the host for a schedule. SNs from 4 121 on. */
 export function livesOf(schedule: readonly SampleLife[]): Resource['lives'] {
   const all = <T>(of: (life: SampleLife, i: number) => T): T[] => schedule.map(of)
   const grants = schedule
@@ -83,13 +88,22 @@ export function livesOf(schedule: readonly SampleLife[]): Resource['lives'] {
     }),
   )
   return {
-    ...{ id: all((_, i) => 100 + i), client: all((l) => l.client + 1), asked: all((l) => l.asked) },
+    id: all((_, i) => 100 + i),
+    client: all((l) => l.client + 1),
+    asked: all((l) => l.asked),
     granted: all((l) => within(l.granted)),
     canceling: all((l) => within(l.granted === null ? null : l.granted + (l.used ?? 0))),
-    ...{ released: all((l) => within(endOf(l))), dataAt: all((l) => (l.mode === 'PR' ? null : within(endOf(l)))) },
-    ...{ mode: all((l) => l.mode), askedMode: all((l) => l.mode), sn: all(snOf), minSn: all(snOf) },
-    ...{ start: all(() => 0), requiredEnd: all(() => 65_535), end: all(() => null) },
-    ...{ isEarlyGrant: all((l) => l.early ?? false), isEarlyRevocation: all((l) => l.revoked ?? false) },
+    released: all((l) => within(endOf(l))),
+    dataAt: all((l) => (l.mode === 'PR' ? null : within(endOf(l)))),
+    mode: all((l) => l.mode),
+    askedMode: all((l) => l.mode),
+    sn: all(snOf),
+    minSn: all(snOf),
+    start: all(() => 0),
+    requiredEnd: all(() => 65_535),
+    end: all(() => null),
+    isEarlyGrant: all((l) => l.early ?? false),
+    isEarlyRevocation: all((l) => l.revoked ?? false),
     dirtyBytes: all((l) => (l.mode !== 'PR' && endOf(l) !== null && within(endOf(l)) === null ? 24 * 2 ** 20 : 0)),
     bytes: all((l) => (l.mode === 'PR' ? 0 : 24 * 2 ** 20)),
     downgradedAt: all((l) => (l.mode === 'BW' && l.granted !== null ? l.granted + (l.used ?? 0) : null)),
@@ -133,27 +147,42 @@ export function messagesOf(schedule: readonly SampleLife[]): Resource['messages'
   })
   list.sort((a, b) => a.sent - b.sent)
   return {
-    ...{ sent: list.map((m) => m.sent), arrived: list.map((m) => m.sent + 0.04), client: list.map((m) => m.client) },
-    ...{ isUp: list.map((m) => m.isUp), kind: list.map((m) => m.kind), life: list.map((m) => m.life) },
+    sent: list.map((m) => m.sent),
+    arrived: list.map((m) => m.sent + 0.04),
+    client: list.map((m) => m.client),
+    isUp: list.map((m) => m.isUp),
+    kind: list.map((m) => m.kind),
+    life: list.map((m) => m.life),
     text: list.map((m) => m.text),
   }
 }
 
 export const clientsOf = (count: number): Resource['clients'] =>
   Array.from({ length: count }, (_, i) => ({
-    ...{ number: i + 1, name: `c${String(i + 1).padStart(2, '0')}`, jobId: i < 6 ? '4711.vpic.u100' : '4712.view.u7' },
+    number: i + 1,
+    name: `c${String(i + 1).padStart(2, '0')}`,
+    jobId: i < 6 ? '4711.vpic.u100' : '4712.view.u7',
   }))
 
 export function resourceOf(patch: Partial<Resource> = {}): Resource {
   const bins = Array.from({ length: 200 }, (_, i) => NOW_MS - 10_000 + i * 50)
   return {
-    ...{ key: 'r3', name: 'ckpt.h5 / 3', server: 'ost2', about: '16 writers, N-1 strided', clients: clientsOf(8) },
-    ...{ moment: { endMs: NOW_MS - 1200, spanMs: SPAN_MS }, isFound: true, isKept: true },
+    key: 'r3',
+    name: 'ckpt.h5 / 3',
+    server: 'ost2',
+    about: '16 writers, N-1 strided',
+    clients: clientsOf(8),
+    moment: { endMs: NOW_MS - 1200, spanMs: SPAN_MS },
+    isFound: true,
+    isKept: true,
     queue: {
       t: bins,
       waiting: bins.map((_, i) => (i < 12 ? null : Math.round(7 + 6 * Math.sin(i / 9) + 3 * Math.sin(i / 2.3)))),
     },
-    ...{ lives: livesOf(SCHEDULE), moreLives: 0, messages: messagesOf(SCHEDULE), moreMessages: 0 },
+    lives: livesOf(SCHEDULE),
+    moreLives: 0,
+    messages: messagesOf(SCHEDULE),
+    moreMessages: 0,
     early: { grants: 21, all: 24, revocations: 5, conversions: 2 },
     ...patch,
   }
@@ -180,22 +209,28 @@ const ROWS: readonly Row[] = [
 ]
 export function rowsOf(list: readonly Row[] = ROWS): LocksFrame['rows'] {
   return {
-    ...{ key: list.map((_, i) => (i === 0 ? 'r3' : `k${i}`)), name: list.map((r) => r.name) },
-    ...{ server: list.map(() => 'ost2'), waiting: list.map((r) => r.waiting), conflicts: list.map((r) => r.conflicts) },
-    ...{ revocations: list.map((r) => r.revocations), cancelMs: list.map((r) => r.cancelMs) },
-    ...{
-      held: list.map((r) => r.waiting + 3),
-      level: list.map((r) => r.level ?? 'ok'),
-      why: list.map((r) => r.why ?? ''),
-      alarm: list.map((r) => r.alarm ?? null),
-    },
+    key: list.map((_, i) => (i === 0 ? 'r3' : `k${i}`)),
+    name: list.map((r) => r.name),
+    server: list.map(() => 'ost2'),
+    waiting: list.map((r) => r.waiting),
+    conflicts: list.map((r) => r.conflicts),
+    revocations: list.map((r) => r.revocations),
+    cancelMs: list.map((r) => r.cancelMs),
+    held: list.map((r) => r.waiting + 3),
+    level: list.map((r) => r.level ?? 'ok'),
+    why: list.map((r) => r.why ?? ''),
+    alarm: list.map((r) => r.alarm ?? null),
   }
 }
-/** A slice of many resources, as a host sends it. */
+/** Slice of many resources, as a host sends it. */
 export const manyRows = (offset: number, limit: number): LocksFrame['rows'] => ({
   ...rowsOf(
     Array.from({ length: limit }, (_, i) => ({
-      ...{ name: `f${offset + i} / 0`, waiting: 0, conflicts: 0, revocations: 0, cancelMs: null },
+      name: `f${offset + i} / 0`,
+      waiting: 0,
+      conflicts: 0,
+      revocations: 0,
+      cancelMs: null,
     })),
   ),
   key: Array.from({ length: limit }, (_, i) => `f${offset + i}`),
@@ -205,8 +240,16 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
   const t = Array.from({ length: 60 }, (_, i) => NOW_MS - (59 - i) * 5000)
   const wave = (base: number): number[] => t.map((_, i) => base * (0.85 + 0.15 * Math.sin(i / 4)))
   return {
-    ...{ seq: 1, sample: 40, atMs: NOW_MS, windowMs: 300_000, planes: ['seqdlm', 'ldlm'], plane: 'seqdlm' },
-    ...{ held: 18_402, grants: 2140, cancels: 2096, manager: 'SeqDLM, early grant and early revocation on' },
+    seq: 1,
+    sample: 40,
+    atMs: NOW_MS,
+    windowMs: 300_000,
+    planes: ['seqdlm', 'ldlm'],
+    plane: 'seqdlm',
+    held: 18_402,
+    grants: 2140,
+    cancels: 2096,
+    manager: 'SeqDLM, early grant and early revocation on',
     series: { t, held: wave(18_402), grants: wave(2140), cancels: wave(2096), waiting: wave(9) },
     modes: [
       { mode: 'PR', held: 1204, grants: 84, waiting: 2 },
@@ -214,7 +257,10 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
       { mode: 'BW', held: 212, grants: 44, waiting: 0 },
       { mode: 'PW', held: 6, grants: 2, waiting: 1 },
     ],
-    ...{ known: ROWS.length, shown: ROWS.length, offset: 0, rows: rowsOf() },
+    known: ROWS.length,
+    shown: ROWS.length,
+    offset: 0,
+    rows: rowsOf(),
     alarms: [
       {
         kind: 'convoy',
@@ -231,11 +277,16 @@ export function locksFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
         note: '12 s',
       },
       {
-        ...{ kind: 'eviction', level: 'idle', resource: '' },
-        ...{ text: 'Eviction risk: none, oldest callback 0.2 %', note: 'of 100 s' },
+        kind: 'eviction',
+        level: 'idle',
+        resource: '',
+        text: 'Eviction risk: none, oldest callback 0.2 %',
+        note: 'of 100 s',
       },
     ],
-    ...{ resource: resourceOf(), ldlm: null, notices: [] },
+    resource: resourceOf(),
+    ldlm: null,
+    notices: [],
     ...patch,
   }
 }
@@ -248,20 +299,28 @@ export function ldlmFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
   const targets = ['demo-OST0000', 'demo-OST0001', 'demo-MDT0000']
   return {
     ...base,
-    ...{ plane: 'ldlm', rows: rowsOf([]), alarms: [], resource: null, known: 0, shown: 0 },
+    plane: 'ldlm',
+    rows: rowsOf([]),
+    alarms: [],
+    resource: null,
+    known: 0,
+    shown: 0,
     modes: base.modes.map(({ mode }) => ({ mode, held: 0, grants: 0, waiting: 0 })),
     ldlm: {
       namespace: targets.map((target) => `filter-${target}_UUID`),
-      ...{ target: targets, node: ['oss01', 'oss02', 'mds01'] },
-      ...{
-        locks: [9200, 8100, 1102],
-        unused: [null, null, 14],
-        resources: [402, 377, 90],
-        granted: [9180, 8092, null],
-      },
-      ...{ grantRate: [1210, 840, 90], cancelRate: [1190, 822, 84], limit: [142_000, 142_000, null] },
-      ...{ timeouts: [0, 3, 0], contentions: [null, null, null] },
-      ...{ level: ['ok', 'watch', 'ok'], why: ['', '3 lock timeouts in the window', ''] },
+      target: targets,
+      node: ['oss01', 'oss02', 'mds01'],
+      locks: [9200, 8100, 1102],
+      unused: [null, null, 14],
+      resources: [402, 377, 90],
+      granted: [9180, 8092, null],
+      grantRate: [1210, 840, 90],
+      cancelRate: [1190, 822, 84],
+      limit: [142_000, 142_000, null],
+      timeouts: [0, 3, 0],
+      contentions: [null, null, null],
+      level: ['ok', 'watch', 'ok'],
+      why: ['', '3 lock timeouts in the window', ''],
       spark: [wave(9200), wave(8100), wave(1102)],
       selected: 'filter-demo-OST0000_UUID',
       series: { t, locks: wave(9200), grantRate: wave(1210), cancelRate: wave(1190), limit: t.map(() => 142_000) },
@@ -271,7 +330,7 @@ export function ldlmFrame(patch: Partial<LocksFrame> = {}): LocksFrame {
   }
 }
 
-/** A source without any plane. */
+/** Source without any plane. */
 export const noLocks = (): LocksFrame =>
   locksFrame({ planes: [], plane: null, held: null, grants: null, cancels: null, resource: null, rows: rowsOf([]) })
 
@@ -280,7 +339,8 @@ const filesOf = (writeBps: number) => [
   { file: 'index.db', writeBps: null, readBps: null },
 ]
 export const comparison: LocksCompare = {
-  ...{ seconds: 10, seed: 42 },
+  seconds: 10,
+  seed: 42,
   results: [
     { manager: 'seqdlm', name: 'SeqDLM', writeBps: 1.84e9, readBps: 2e8, files: filesOf(2.1e9), longestWaitMs: 7 },
     {
@@ -308,16 +368,16 @@ export interface LocksHost {
     limit: number
   }[]
   readonly compares: unknown[]
-  /** What is sent; a function sees the query. */
+  /** Frame to send; a function gets the query. */
   frame: LocksFrame | ((query: LocksHost['queries'][number]) => LocksFrame)
   acks: number
   /** Thrown by `compare` while it is set. */
   refuses: Error | null
-  /** Resolves the comparison under way. */
+  /** Resolves the running comparison. */
   finish: () => void
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openLocksHost(frame: LocksHost['frame'] = locksFrame()): LocksHost {
   const host: LocksHost = { queries: [], compares: [], frame, acks: 0, refuses: null, finish: () => undefined }
   const api = {

@@ -1,4 +1,4 @@
-/** Frames, answers and a host for the tests of this view: four jobs on two nodes under a limit of 110 k op/s. */
+/** Frames, answers and host for the tests of this view: four jobs on two nodes under a limit of 110 k op/s. */
 import type { MetadataFrame, PadllChange, PadllPlane, PoliciesCheck, PolicyStep } from '#core/api/padll.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
@@ -32,10 +32,16 @@ export function jobsOf(list: readonly Job[]): MetadataFrame['jobs'] {
   const flat = (v: number): number[] => Array.from({ length: POINTS }, (_, i) => v * (0.9 + 0.1 * Math.sin(i / 5)))
   const all = <T>(of: (job: Job) => T): T[] => list.map(of)
   return {
-    ...{ jobId: all((j) => j.id), colour: all((j) => j.colour), stages: all(() => 4) },
-    ...{ demandPolicy: all(() => null), limitPolicy: all((j) => j.allocated) },
-    ...{ asked: all((j) => j.asked), allocated: all((j) => j.allocated), measured: all((j) => j.measured) },
-    ...{ queued: all((j) => (j.asked > j.measured ? 1204 : 0)), throttledS: all(() => 3.2) },
+    jobId: all((j) => j.id),
+    colour: all((j) => j.colour),
+    stages: all(() => 4),
+    demandPolicy: all(() => null),
+    limitPolicy: all((j) => j.allocated),
+    asked: all((j) => j.asked),
+    allocated: all((j) => j.allocated),
+    measured: all((j) => j.measured),
+    queued: all((j) => (j.asked > j.measured ? 1204 : 0)),
+    throttledS: all(() => 3.2),
     askedSeries: all((j) => flat(j.asked)),
     allocatedSeries: all((j) => flat(j.allocated)),
     measuredSeries: all((j) => flat(j.measured)),
@@ -69,7 +75,10 @@ export function treeOf(nodes: readonly Node[]): MetadataFrame['tree'] {
   }
 }
 const stage = (local: string, job: string, i: number, more: Partial<Node> = {}): Node => ({
-  ...{ key: `${local}/${job}${i}`, kind: 'stage', name: `${job} \u00B7 ${i}`, jobId: job },
+  key: `${local}/${job}${i}`,
+  kind: 'stage',
+  name: `${job} \u00B7 ${i}`,
+  jobId: job,
   ...more,
 })
 export const NODES: readonly Node[] = [
@@ -84,18 +93,40 @@ export const NODES: readonly Node[] = [
 ]
 
 export const step = (patch: Partial<PolicyStep> = {}): PolicyStep => ({
-  ...{ line: 2, rule: 1, atS: 0, kind: 'job', job: 'train.py', scope: 'meta_op', value: 62_000, state: 'active' },
+  line: 2,
+  rule: 1,
+  atS: 0,
+  kind: 'job',
+  job: 'train.py',
+  scope: 'meta_op',
+  value: 62_000,
+  state: 'active',
   ...patch,
 })
 
 export function metadataFrame(patch: Partial<MetadataFrame> = {}): MetadataFrame {
   const t = Array.from({ length: POINTS }, (_, i) => NOW_MS - (POINTS - 1 - i) * 5000)
   return {
-    ...{ seq: 1, sample: 40, atMs: NOW_MS, windowMs: 300_000, planes: ['stages', 'mds'], plane: 'stages' },
-    ...{ scopes: ['meta_op', 'open'], scope: 'meta_op', limit: 110_000 },
+    seq: 1,
+    sample: 40,
+    atMs: NOW_MS,
+    windowMs: 300_000,
+    planes: ['stages', 'mds'],
+    plane: 'stages',
+    scopes: ['meta_op', 'open'],
+    scope: 'meta_op',
+    limit: 110_000,
     controller: {
-      ...{ name: 'ctl-0', host: 'mgs01', epoch: 3, algorithm: 'psfa', epsilon: 0.25, split: 'equal' },
-      ...{ intervalMs: 1000, collectRounds: 5, cycleMs: 4.2, seenMs: NOW_MS },
+      name: 'ctl-0',
+      host: 'mgs01',
+      epoch: 3,
+      algorithm: 'psfa',
+      epsilon: 0.25,
+      split: 'equal',
+      intervalMs: 1000,
+      collectRounds: 5,
+      cycleMs: 4.2,
+      seenMs: NOW_MS,
       lease: 'After 10 s without their controller, stages hold their last rates.',
     },
     tree: treeOf(NODES),
@@ -106,9 +137,18 @@ export function metadataFrame(patch: Partial<MetadataFrame> = {}): MetadataFrame
     limits: t.map(() => 110_000),
     marks: [{ atMs: t[20] as number, kind: 'join', text: 'bwa joins', level: 'ok' }],
     channels: {
-      ...{ of: 'train.py, 4 stages', key: ['c0', 'c1'], channel: ['1000', '1001'], scope: ['open', 'meta_op'] },
-      ...{ operations: ['open, creat', 'all metadata calls'], asked: [18_900, 120], limit: [12_400, null] },
-      ...{ measured: [12_380, 120], waited: [0.34, 0], waitMs: [4.5, null], queued: [7, 0], refillMs: [10, 10] },
+      of: 'train.py, 4 stages',
+      key: ['c0', 'c1'],
+      channel: ['1000', '1001'],
+      scope: ['open', 'meta_op'],
+      operations: ['open, creat', 'all metadata calls'],
+      asked: [18_900, 120],
+      limit: [12_400, null],
+      measured: [12_380, 120],
+      waited: [0.34, 0],
+      waitMs: [4.5, null],
+      queued: [7, 0],
+      refillMs: [10, 10],
       spark: [
         [1, 2],
         [1, null],
@@ -126,26 +166,32 @@ export function metadataFrame(patch: Partial<MetadataFrame> = {}): MetadataFrame
       nextInS: 102,
       startedMs: NOW_MS - 520_000,
     },
-    ...{ unexpressed: [], compiled: [], notices: [] },
+    unexpressed: [],
+    compiled: [],
+    notices: [],
     ...patch,
   }
 }
 
-/** A source without any plane. */
+/** Source without any plane. */
 export const noPlane = (): MetadataFrame =>
   metadataFrame({ planes: [], plane: null, tree: treeOf([]), jobs: jobsOf([]), t: [], limit: null, scopes: [] })
 
-/** Checks as far as the tests need it: `meta_opp` is no scope, `?` is not filled in, YAML is one policy. */
+/** Simplified checks for the tests: `meta_opp` is not a scope, `?` is not filled in, YAML is one policy. */
 export function checkOf(text: string, inForce: string): PoliciesCheck {
   const isYaml = text.startsWith('policies:')
   const lines = isYaml ? '1 0 job train.py meta_op 5000\n' : text
   const faults = text.split('\n').flatMap((line, i) =>
     [...line.matchAll(/meta_opp|\?/g)].map((m) => ({
-      ...{ line: i + 1, column: m.index + 1, length: m[0].length, severity: 'error' as const },
+      line: i + 1,
+      column: m.index + 1,
+      length: m[0].length,
+      severity: 'error' as const,
       message: m[0] === '?' ? 'expected a number' : 'unknown scope "meta_opp", nearest is meta_op',
     })),
   )
-  const [now, before] = [lines.split('\n'), inForce.split('\n')]
+  const now = lines.split('\n')
+  const before = inForce.split('\n')
   return {
     faults,
     steps: readLines(lines).map(({ line }) => step({ line })),
@@ -161,7 +207,7 @@ export function checkOf(text: string, inForce: string): PoliciesCheck {
 }
 
 export interface MetadataHost {
-  /** Verbs that change something, and the queries of the stream. */
+  /** Modifying verbs, and the queries of the stream. */
   readonly calls: { verb: string; input: unknown }[]
   readonly queries: { plane: PadllPlane | null; scope: string; selected: string; filter?: string }[]
   frame: MetadataFrame
@@ -171,7 +217,7 @@ export interface MetadataHost {
   refuses: Error | null
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openMetadataHost(frame: MetadataFrame = metadataFrame()): MetadataHost {
   const host: MetadataHost = { calls: [], queries: [], frame, acks: 0, refuses: null }
   const take = async (verb: string, input: unknown): Promise<void> => {

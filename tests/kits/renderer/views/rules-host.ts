@@ -1,4 +1,4 @@
-/** A host for the tests of this view: it answers drafts, remembers what it was asked to do, and sends the frames it is given. */
+/** Host for the tests of this view: answers drafts, records its requests, and sends the given frames. */
 import type { RulesFrame } from '#core/api/frames.ts'
 import type { PastChange, RuleCheck, RuleForm, StagedFrame } from '#core/api/rule-edits.ts'
 import type { Client } from '#renderer/stores/client.ts'
@@ -7,7 +7,7 @@ import { opcodeFault, ruleCheck, ruleForm, valueOf } from './rules-frames.ts'
 
 type Draft = { text: string } | { form: RuleForm }
 
-/** Reads a value as far as the tests need it; the first form of 2013, too. */
+/** Parses a value as far as the tests need it; also the original form of 2013. */
 export function readValue(text: string): { value: string; form: RuleForm; notes: string[] } {
   const line = /nrs_tbf_rule=["']?(.*?)["']?$/.exec(text)?.[1] ?? text
   const old = /^start (\w+) \{(.*)\} (\d+)$/.exec(line)
@@ -17,8 +17,12 @@ export function readValue(text: string): { value: string; form: RuleForm; notes:
   const brace = tail.lastIndexOf('}')
   const pair = (key: string): string => new RegExp(`\\b${key}=(\\S*)`).exec(tail.slice(brace + 1))?.[1] ?? ''
   const form = ruleForm({
-    ...{ verb: (m?.[2] ?? 'start') as RuleForm['verb'], name: m?.[3] ?? '', conditions: tail.slice(0, brace + 1) },
-    ...{ rate: pair('rate'), rank: pair('rank'), queue: (m?.[1] ?? 'both') as RuleForm['queue'] },
+    verb: (m?.[2] ?? 'start') as RuleForm['verb'],
+    name: m?.[3] ?? '',
+    conditions: tail.slice(0, brace + 1),
+    rate: pair('rate'),
+    rank: pair('rank'),
+    queue: (m?.[1] ?? 'both') as RuleForm['queue'],
   })
   return { value, form, notes: old ? ['Syntax of 2013: nid= and rate= were added.'] : [] }
 }
@@ -29,20 +33,24 @@ export function answer(draft: Draft): RuleCheck {
 }
 
 export interface SampleHost {
-  /** Verbs with what they were called with, in order; without checks and acknowledgements. */
+  /** Verbs with their arguments, in order; without checks and acknowledgements. */
   readonly calls: { verb: string; input: unknown }[]
-  /** What the stream of rules was asked for. */
+  /** Queries of the stream of rules. */
   readonly queries: { readonly filter?: string }[]
   frame: RulesFrame | null
   staged: StagedFrame | null
-  /** What `rules.commit` answers; an error is thrown. */
+  /** Answer of `rules.commit`; an error is thrown. */
   result: { changeId: string; nodes: PastChange['nodes'] } | Error
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openSampleHost(first: Partial<Pick<SampleHost, 'frame' | 'staged' | 'result'>> = {}): SampleHost {
   const host: SampleHost = {
-    ...{ calls: [], queries: [], frame: null, staged: null, result: { changeId: 'c1', nodes: [] } },
+    calls: [],
+    queries: [],
+    frame: null,
+    staged: null,
+    result: { changeId: 'c1', nodes: [] },
     ...first,
   }
   const note =

@@ -1,4 +1,4 @@
-/** A host for the tests of this view: scenarios, forks, one run whose events the test sends, and the shapes these consist of. */
+/** Host for the tests of this view: scenarios, forks, one run whose events the test sends, and their parts. */
 import { ORPCError } from '@orpc/client'
 import type { Notice } from '#core/api/frames.ts'
 import {
@@ -33,11 +33,21 @@ const topology: Topology = {
   clients: 8,
   servers: [
     {
-      ...{ name: 'oss01', kind: 'oss', version: '2.15.4', policy: 'tbf jobid', cpts: 2, threads: 32 },
+      name: 'oss01',
+      kind: 'oss',
+      version: '2.15.4',
+      policy: 'tbf jobid',
+      cpts: 2,
+      threads: 32,
       targets: [0, 1].map((i) => ({ name: `altair-OST000${i}`, detail: '3 200 MB/s', jobs: 3 - i })),
     },
     {
-      ...{ name: 'mds01', kind: 'mds', version: '2.15.4', policy: 'fifo', cpts: 2, threads: 16 },
+      name: 'mds01',
+      kind: 'mds',
+      version: '2.15.4',
+      policy: 'fifo',
+      cpts: 2,
+      threads: 16,
       targets: [{ name: 'altair-MDT0000', detail: '220 us each', jobs: 1 }],
     },
   ],
@@ -50,7 +60,10 @@ const topology: Topology = {
 }
 
 export const scenarioCheck = (more: Partial<ScenarioCheck> = {}): ScenarioCheck => ({
-  ...{ faults: [], title: 'altair', topology, counts: { jobs: 412, osts: 48, mdts: 1, cpts: 4 } },
+  faults: [],
+  title: 'altair',
+  topology,
+  counts: { jobs: 412, osts: 48, mdts: 1, cpts: 4 },
   suggested: sampleVariants,
   knowledge: [
     { level: 'unknown', text: 'Client page caches. A capped writer may look idle for up to 30 s.' },
@@ -62,7 +75,9 @@ export const scenarioCheck = (more: Partial<ScenarioCheck> = {}): ScenarioCheck 
 })
 
 const around = (median: number, spread = 0.03): Band => ({
-  ...{ median, low: median * (1 - spread), high: median * (1 + spread) },
+  median,
+  low: median * (1 - spread),
+  high: median * (1 + spread),
 })
 const named: readonly [id: string, role: 'hog' | 'victim' | '', colour: number, waits: readonly number[]][] = [
   ['4690.python.u1021', 'hog', 5, [388, 1240, 1490, 402]],
@@ -72,7 +87,7 @@ const named: readonly [id: string, role: 'hog' | 'victim' | '', colour: number, 
   ['4702.train.py.u1021', '', 4, [640, 290, 244, 560]],
   ['4688.nek5000.u884', '', 2, [720, 310, 258, 668]],
 ]
-/** Throughput, Jain, p95, p99, starved, misses, utilisation of the four. */
+/** Throughput, Jain, p95, p99, starved, misses, utilisation of the four variants. */
 const figures: readonly (readonly number[])[] = [
   [26.1e9, 0.41, 2100, 3940, 38, 14, 0.94],
   [23.8e9, 0.83, 420, 910, 2, 1, 0.88],
@@ -137,7 +152,11 @@ function variantResult(at: number, jobs: number): VariantResult {
 export function runResult(more: Partial<RunResult> = {}, jobs = 412, variants = 4): RunResult {
   const ids = Array.from({ length: jobs }, (_, i) => named[i]?.[0] ?? `${5000 + i}.solver.u${i % 40}`)
   return {
-    ...{ id: 'r1', title: 'altair', seconds: 60, seeds: Array.from({ length: 20 }, (_, i) => i + 1), sloWaitMs: 500 },
+    id: 'r1',
+    title: 'altair',
+    seconds: 60,
+    seeds: Array.from({ length: 20 }, (_, i) => i + 1),
+    sloWaitMs: 500,
     jobs: {
       jobId: ids,
       user: ids.map((_, i) => `u${i % 40}`),
@@ -149,8 +168,17 @@ export function runResult(more: Partial<RunResult> = {}, jobs = 412, variants = 
     verdict: {
       best: 2,
       parts: [
-        ...['Victim ', '*4711', ' p95 wait ', '*2.1 s \u2192 0.3 s', '; hog ', '*4690', ' ', '*\u221262 %'],
-        ...[' throughput; total ', '*\u22123 %', '.'],
+        'Victim ',
+        '*4711',
+        ' p95 wait ',
+        '*2.1 s \u2192 0.3 s',
+        '; hog ',
+        '*4690',
+        ' ',
+        '*\u221262 %',
+        ' throughput; total ',
+        '*\u22123 %',
+        '.',
       ].map((text) => ({ text: text.replace('*', ''), strong: text.startsWith('*') })),
       detail: '20 seeds, band \u00B14 %. B beats A on fairness in 20 of 20 runs and on total throughput in 19.',
     },
@@ -161,7 +189,10 @@ export function runResult(more: Partial<RunResult> = {}, jobs = 412, variants = 
 }
 
 export const sampleCalibration = (more: Partial<Calibration> = {}): Calibration => ({
-  ...{ cluster: 'altair', span: { fromMs: 1_763_600_000_000, toMs: 1_763_600_600_000 }, workload: 'closed', seeds: 5 },
+  cluster: 'altair',
+  span: { fromMs: 1_763_600_000_000, toMs: 1_763_600_600_000 },
+  workload: 'closed',
+  seeds: 5,
   errors: [
     { what: 'RPC/s', unit: 'RPC/s', recorded: 1840, predicted: 1770, error: 0.06 },
     { what: 'Wait p95', unit: 'ms', recorded: 310, predicted: 402, error: 0.29 },
@@ -190,7 +221,12 @@ export const sampleCalibration = (more: Partial<Calibration> = {}): Calibration 
 })
 
 export const progress = (done: number, of: number): RunEvent => ({
-  ...{ kind: 'progress', done, of, workers: 2, ratio: 1200, memoryBytes: 4e8 },
+  kind: 'progress',
+  done,
+  of,
+  workers: 2,
+  ratio: 1200,
+  memoryBytes: 4e8,
 })
 
 export interface SandboxHost {
@@ -199,24 +235,24 @@ export interface SandboxHost {
   readonly staged: { variant: Variant; verdict: string }[]
   readonly saved: { name: string; text: string; replace: boolean }[]
   readonly checks: string[]
-  /** Runs that ended because the window took no more of them. */
+  /** Runs canceled because the window stopped consuming them. */
   cancelled: number
   gallery: GalleryEntry[]
   check: ScenarioCheck
   calibration: Calibration
-  /** Whether it stands still after its first seed. */
+  /** If set, calibration pauses after its first seed. */
   holdsCalibration: boolean
   options: { label: string; detail: string; apply: string }[]
-  /** Refuses the next verb that can be refused with this. */
+  /** Refuses the next refusable verb with this. */
   refuse: Notice | null
   send(event: RunEvent): void
-  /** Breaks the stream of the present run, as a lost line does. */
+  /** Breaks the stream of the current run, like a lost connection. */
   breakOff(error: Error): void
   readonly api: unknown
 }
 export const sampleText = 'title: altair\ncluster: altair\nclients:\n  count: 8\n'
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openSandboxHost(): SandboxHost {
   let events: ReadableStreamDefaultController<RunEvent> | undefined
   const willing = (): void => {
@@ -269,7 +305,14 @@ export function openSandboxHost(): SandboxHost {
     export: async ({ format }: { format: string }) => (willing(), { name: `comparison.${format}`, text: 'a,b\n' }),
   }
   const host: SandboxHost = {
-    ...{ forks: [], runs: [], staged: [], saved: [], checks: [], cancelled: 0, refuse: null, options: [] },
+    forks: [],
+    runs: [],
+    staged: [],
+    saved: [],
+    checks: [],
+    cancelled: 0,
+    refuse: null,
+    options: [],
     gallery: [
       { id: 'noisy', title: 'Noisy neighbour', about: 'One hog beside many small jobs on four OSTs.', own: false },
       { id: 'mine', title: 'Monday 03:00', about: 'Saved from a fork.', own: true },

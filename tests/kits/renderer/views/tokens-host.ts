@@ -1,4 +1,4 @@
-/** Frames, answers and a host for the tests of this view: ten clients on one data node, one of which misses its reservation. */
+/** Frames, answers and host for the tests of this view: ten clients on one data node, one of which misses its reservation. */
 import type { TokensAdmission, TokensChange, TokensFrame, TokensReserve } from '#core/api/tokens.ts'
 import type { Client } from '#renderer/stores/client.ts'
 import { useConnectionStore } from '#renderer/stores/connection.ts'
@@ -39,7 +39,13 @@ const client = (
   ],
   more: Partial<SampleClient> = {},
 ): SampleClient => ({
-  ...{ key, reservation, limit, usedReserved, usedPool, yielded, missed },
+  key,
+  reservation,
+  limit,
+  usedReserved,
+  usedPool,
+  yielded,
+  missed,
   left: Math.max(0, reservation - usedReserved - yielded),
   ...more,
 })
@@ -51,7 +57,9 @@ export const CLIENTS: readonly SampleClient[] = [
   client('c05', [140_000, 200_000, 135_000, 0, 0, 0]),
   client('c06', [120_000, null, 115_000, 0, 0, 0], { jobId: '4690.python.u1021' }),
   client('c07', [110_000, null, 85_000, 0, 0, 3], {
-    ...{ level: 'watch', isStarved: true, why: '25 000 of 110 000 still due at 0.962 s' },
+    level: 'watch',
+    isStarved: true,
+    why: '25 000 of 110 000 still due at 0.962 s',
   }),
   client('c08', [94_000, 90_000, 90_000, 0, 0, 0], { isThrottled: true }),
   client('c09', [80_000, null, 80_000, 88_000, 0, 0], { held: 840 }),
@@ -66,21 +74,32 @@ export function clientsOf(list: readonly SampleClient[]): TokensFrame['clients']
     return Array.from({ length: 70 }, (_, n) => level * falls(n) * (1 + 0.03 * Math.sin(n * (1.3 + i / 7))))
   }
   return {
-    ...{ key: all((c) => c.key), name: all((c) => c.name ?? c.key), jobId: all((c) => c.jobId ?? '') },
-    ...{ colour: all((_, i) => (i % 7) + 1), state: all((c) => c.state ?? 'active') },
-    ...{ reservation: all((c) => c.reservation ?? 0), limit: all((c) => c.limit ?? null) },
-    ...{ left: all((c) => c.left ?? 0), held: all((c) => c.held ?? 0), yielded: all((c) => c.yielded ?? 0) },
-    ...{ usedReserved: all((c) => c.usedReserved ?? 0), usedPool: all((c) => c.usedPool ?? 0) },
-    ...{ queued: all((c) => (c.isStarved ? 25_000 : 12)), inFlight: all(() => 64) },
-    ...{ isThrottled: all((c) => c.isThrottled ?? false), isStarved: all((c) => c.isStarved ?? false) },
-    ...{ missed: all((c) => c.missed ?? 0), p99Us: all((_, i) => 410 + 37 * i) },
+    key: all((c) => c.key),
+    name: all((c) => c.name ?? c.key),
+    jobId: all((c) => c.jobId ?? ''),
+    colour: all((_, i) => (i % 7) + 1),
+    state: all((c) => c.state ?? 'active'),
+    reservation: all((c) => c.reservation ?? 0),
+    limit: all((c) => c.limit ?? null),
+    left: all((c) => c.left ?? 0),
+    held: all((c) => c.held ?? 0),
+    yielded: all((c) => c.yielded ?? 0),
+    usedReserved: all((c) => c.usedReserved ?? 0),
+    usedPool: all((c) => c.usedPool ?? 0),
+    queued: all((c) => (c.isStarved ? 25_000 : 12)),
+    inFlight: all(() => 64),
+    isThrottled: all((c) => c.isThrottled ?? false),
+    isStarved: all((c) => c.isStarved ?? false),
+    missed: all((c) => c.missed ?? 0),
+    p99Us: all((_, i) => 410 + 37 * i),
     iops: all((c) => (c.iops === undefined ? (c.usedReserved ?? 0) + (c.usedPool ?? 0) + 9000 : c.iops)),
     spark: all(sparkOf),
-    ...{ level: all((c) => c.level ?? 'ok'), why: all((c) => c.why ?? '') },
+    level: all((c) => c.level ?? 'ok'),
+    why: all((c) => c.why ?? ''),
   }
 }
 
-/** A pool that runs dry at 0.92 s and is overdrawn for a moment, read at 0.962 s. */
+/** A pool that is empty at 0.92 s and briefly overdrawn, read at 0.962 s. */
 function seriesOf(): TokensFrame['series'] {
   const t = Array.from({ length: POINTS }, (_, i) => i * 4)
   const tail = [7, 2, -1.4, -7, -12.6, -6, 9, 4, -3, 8, 3, -2, 8.4]
@@ -91,7 +110,9 @@ function seriesOf(): TokensFrame['series'] {
   }
   const pool = t.map((_, i) => at(i))
   return {
-    ...{ span: 'period', t, pool },
+    span: 'period',
+    t,
+    pool,
     reported: t.map((ms, i) => (i > 240 ? null : Math.max(0, Math.round(1_254_000 * (1 - ms / 1000))))),
     target: pool.map((v) => (v === null ? null : Math.max(0, v))),
     unconverted: t.map((ms) => Math.max(0, Math.round(314_000 * (1 - ms / 800)))),
@@ -106,7 +127,10 @@ function capacityOf(): TokensFrame['capacity'] {
     return omega
   })
   return {
-    ...{ epoch: estimate.map((_, i) => EPOCH - 59 + i), estimate, profile: OMEGA, least: 1_240_000 },
+    epoch: estimate.map((_, i) => EPOCH - 59 + i),
+    estimate,
+    profile: OMEGA,
+    least: 1_240_000,
     used: estimate.map((v, i) =>
       Math.min(v, i > 18 && i < 36 ? 1_334_000 + (i % 3) * 3000 : v - 3000 - (i % 4) * 2000),
     ),
@@ -121,15 +145,36 @@ function capacityOf(): TokensFrame['capacity'] {
 
 export function tokensFrame(patch: Partial<TokensFrame> = {}): TokensFrame {
   const event = (back: number, kind: string, of: string, text: string, level: 'ok' | 'watch' | 'idle' = 'idle') => ({
-    ...{ atMs: NOW_MS - back, kind, level, client: of, text },
+    atMs: NOW_MS - back,
+    kind,
+    level,
+    client: of,
+    text,
   })
   return {
-    ...{ seq: 1, sample: 40, atMs: NOW_MS, windowMs: 300_000, nodes: ['dn0', 'dn1'], node: 'dn0', isKept: true },
-    ...{ variant: 'haechi', preset: 'default', periodMs: 1000, checkMs: 1, batch: 1000 },
-    ...{ epoch: EPOCH, elapsedMs: 962, phase: 'report' },
+    seq: 1,
+    sample: 40,
+    atMs: NOW_MS,
+    windowMs: 300_000,
+    nodes: ['dn0', 'dn1'],
+    node: 'dn0',
+    isKept: true,
+    variant: 'haechi',
+    preset: 'default',
+    periodMs: 1000,
+    checkMs: 1,
+    batch: 1000,
+    epoch: EPOCH,
+    elapsedMs: 962,
+    phase: 'report',
     pool: {
-      ...{ now: 8400, start: 314_000, lowest: -12_600, lowestAtMs: 929, emptyFetches: 13 },
-      ...{ reported: 47_000, target: 8400 },
+      now: 8400,
+      start: 314_000,
+      lowest: -12_600,
+      lowestAtMs: 929,
+      emptyFetches: 13,
+      reported: 47_000,
+      target: 8400,
     },
     series: seriesOf(),
     phases: [
@@ -138,15 +183,22 @@ export function tokensFrame(patch: Partial<TokensFrame> = {}): TokensFrame {
       { kind: 'report', fromMs: 13, toMs: 962 },
     ],
     epochs: Array.from({ length: 7 }, (_, i) => ({
-      ...{ epoch: EPOCH - 6 + i, startMs: NOW_MS - 962 - (6 - i) * 1000, isWhole: i < 6 },
+      epoch: EPOCH - 6 + i,
+      startMs: NOW_MS - 962 - (6 - i) * 1000,
+      isWhole: i < 6,
       missed: i >= 3 && i < 6 ? ['c07'] : [],
     })),
     capacity: capacityOf(),
     clients: clientsOf(CLIENTS),
     foot: {
-      ...{ cpuEvents: 1842, dataCpuEvents: 0, dataIos: 1_420_000, idleShare: 0.003 },
+      cpuEvents: 1842,
+      dataCpuEvents: 0,
+      dataIos: 1_420_000,
+      idleShare: 0.003,
       worst: { client: 'c07', periods: 3, alertAfter: 10 },
-      ...{ reserved: 1_254_000, admissible: 1_411_000, fluidFinish: 0.964 },
+      reserved: 1_254_000,
+      admissible: 1_411_000,
+      fluidFinish: 0.964,
     },
     events: [
       event(962, 'period', '', 'epoch 417 begins, pool 314 000'),
@@ -161,11 +213,11 @@ export function tokensFrame(patch: Partial<TokensFrame> = {}): TokensFrame {
   }
 }
 
-/** A source without any data node. */
+/** Source without any data node. */
 export const noNode = (): TokensFrame =>
   tokensFrame({ nodes: [], node: '', isKept: false, clients: clientsOf([]), epochs: [], phases: [], events: [] })
 
-/** As many clients as asked for, each with a small reservation. */
+/** The requested number of clients, each with a small reservation. */
 export const manyClients = (count: number): TokensFrame =>
   tokensFrame({
     clients: clientsOf(
@@ -186,7 +238,7 @@ export const manyClients = (count: number): TokensFrame =>
     ),
   })
 
-/** Nothing happens and nothing is reserved. */
+/** No activity and no reservations. */
 export function allZero(): TokensFrame {
   const base = tokensFrame()
   const none = base.series.t.map(() => 0)
@@ -206,15 +258,17 @@ export function allZero(): TokensFrame {
       marks: [],
     },
     foot: { ...base.foot, dataIos: 0, idleShare: null, worst: null, reserved: 0, admissible: 0, fluidFinish: 0 },
-    ...{ events: [], epochs: base.epochs.map((e) => ({ ...e, missed: [] })) },
+    events: [],
+    epochs: base.epochs.map((e) => ({ ...e, missed: [] })),
   }
 }
 
-/** Admission as far as the tests need it: 400 000 for one client, 1 411 000 for all. */
+/** Simplified admission for the tests: 400 000 for one client, 1 411 000 for all. */
 export function admissionOf(frame: TokensFrame, asked: TokensReserve): TokensAdmission {
   const at = frame.clients.key.indexOf(asked.client)
   const reserved = frame.foot.reserved - (frame.clients.reservation[at] ?? 0) + asked.reservation
-  const [local, global] = [asked.reservation - 400_000, reserved - frame.foot.admissible]
+  const local = asked.reservation - 400_000
+  const global = reserved - frame.foot.admissible
   const reasons: TokensAdmission['reasons'] = []
   if (local > 0) reasons.push({ kind: 'local', by: local, text: `${local} over what one client can do` })
   if (global > 0) reasons.push({ kind: 'global', by: global, text: 'over what admission lets in' })
@@ -234,7 +288,7 @@ export interface TokensHost {
   refuses: Error | null
 }
 
-/** Opens the connection to a host of its own. */
+/** Opens a connection to a new host. */
 export function openTokensHost(frame: TokensFrame = tokensFrame()): TokensHost {
   const host: TokensHost = { calls: [], queries: [], frame, acks: 0, refuses: null }
   const take = async (verb: string, input: unknown): Promise<void> => {

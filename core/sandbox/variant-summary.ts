@@ -1,0 +1,54 @@
+/** One-line summary of a variant, as on its card. */
+import { ADAPTBF, definitionOf } from '../controllers/registry.ts'
+import type { Scenario } from '../emulator/scenario.ts'
+import type { Variant } from './variant.ts'
+
+const LONGEST = 160
+const RULES_NAMED = 2
+
+/** `A` for the first variant after the baseline. */
+export const letterOf = (index: number): string => (index === 0 ? 'baseline' : String.fromCharCode(64 + index))
+
+export const bounded = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1)}…`
+
+/** Formats `start cap jobid={4690.*} rate=400` as `400 RPC/s, jobid={4690.*}`; any other line stays unchanged. */
+function ruleWords(line: string): string {
+  const start = /^(?:(?:reg|hp) )?start \S+ (.*?)(?: (?:rate|rank|realtime)=\S+)*$/.exec(line.trim())
+  const rate = / rate=(\d+)(?: |$)/.exec(line)?.[1]
+  return start?.[1] !== undefined && rate !== undefined ? `${rate} RPC/s, ${start[1]}` : line
+}
+
+function controllerWords(v: Variant, { control }: Pick<Scenario, 'control'>): string[] {
+  const rate = `T ${v.maxRate ?? control.max_rate} RPC/s per OST`
+  const period = `period ${v.periodMs ?? control.period_ms} ms`
+  const { summary, rulePrefix } = definitionOf(v.controller)
+  if (rulePrefix === null) return v.rules.length > 0 ? [] : [summary]
+  if (v.controller !== ADAPTBF) return [summary, rate]
+  const { demand, deadbandPercent, coefficient, overdraft, autoT } = v.adaptbf
+  return [
+    summary,
+    rate,
+    period,
+    ...(demand === undefined ? [] : [`demand ${demand}`]),
+    ...(deadbandPercent ? [`deadband ${deadbandPercent} %`] : []),
+    ...(coefficient === 'min' ? ['coefficient min'] : []),
+    ...(overdraft ? [`overdraft ${overdraft}`] : []),
+    ...(autoT ? ['T follows the device'] : []),
+  ]
+}
+
+/** Describes the settings of a variant; those inherited from the scenario are omitted. */
+export function variantSummary(v: Variant, scenario: Pick<Scenario, 'control'>): string {
+  const more = v.rules.length - RULES_NAMED
+  const words = [
+    ...controllerWords(v, scenario),
+    ...v.rules.slice(0, RULES_NAMED).map((r) => ruleWords(r.line)),
+    ...(more > 0 ? [`${more} more rules`] : []),
+    ...(v.metadata === null ? [] : [v.metadata === 'off' ? 'metadata not controlled' : `PADLL ${v.metadata}`]),
+    ...(v.locks === null ? [] : [`locks ${v.locks}`]),
+    ...(v.haechi === 'off' ? ['data nodes without QoS'] : []),
+    ...(v.onS > 0 ? [`from ${v.onS} s on`] : []),
+  ]
+  return bounded(words.join(', '), LONGEST)
+}

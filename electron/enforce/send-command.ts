@@ -1,0 +1,45 @@
+/** Sends one command to one server, with a deadline. */
+import { formatTimeout } from '#core/base/figure-text.ts'
+import { formatReason } from '#core/base/result.ts'
+import type { NodeConnection } from '../base/connection.ts'
+import { parseWhileTimerExists } from '../base/while-timer-exists.ts'
+
+/**
+ * done: exit 0. refused: the server returned an error. lost: the connection broke before the answer. late: no answer in
+ * time; it may still arrive, and the command may still act.
+ */
+export type Answer =
+  | { readonly kind: 'done'; readonly stdout: string }
+  | { readonly kind: 'refused' | 'lost'; readonly why: string }
+  | { readonly kind: 'late'; readonly why: string; readonly pending: Promise<unknown> }
+
+/** Reason for a guarded command that was not executed. */
+export const GUARD_TIMER_GONE = 'not carried out: the timer that would stop the rule is gone'
+
+const silent = (command: string, code: number): string =>
+  parseWhileTimerExists(command) ? GUARD_TIMER_GONE : `exit ${code}`
+
+/**
+ * Sends one command and waits for its answer.
+ *
+ * @param ms  wall time for the answer.
+ */
+export async function ask(node: NodeConnection, command: string, ms: number): Promise<Answer> {
+  let timer: NodeJS.Timeout | undefined
+  const answered = (async (): Promise<Answer> => {
+    const ran = await node.exec(command)
+    if (!ran.ok) return { kind: 'lost', why: `the server did not answer: ${formatReason(ran.error)}` }
+    const { stdout, stderr, code } = ran.value
+    const said = stderr.trim().split('\n').at(-1) ?? ''
+    return code === 0 ? { kind: 'done', stdout } : { kind: 'refused', why: said === '' ? silent(command, code) : said }
+  })()
+  const late = new Promise<Answer>((resolve) => {
+    timer = setTimeout(
+      () => resolve({ kind: 'late', why: `no answer for ${formatTimeout(ms)}`, pending: answered }),
+      ms,
+    )
+  })
+  const answer = await Promise.race([answered, late])
+  clearTimeout(timer)
+  return answer
+}

@@ -1,0 +1,183 @@
+/** Display models of the clients of a data node, for cards and rows: counts, bars, states. */
+import type { Level } from '#core/api/parts.ts'
+import type { TokensFrame } from '#core/api/tokens.ts'
+import { niceMax } from '../../charts/scale.ts'
+import type { TokensSort } from '../../stores/tokens.ts'
+import { plainText } from '../../format/plain-text.ts'
+import { formatNumber, plural } from '../../format/units.ts'
+
+type Clients = TokensFrame['clients']
+type ClientState = Clients['state'][number]
+
+export interface ClientBadge {
+  readonly text: string
+  readonly level: Level
+  /** True for a missed reservation, which has a diamond, as in the ruler of epochs. */
+  readonly isMissed: boolean
+}
+export interface ClientModel {
+  /** Key of the client. */
+  readonly id: string
+  readonly name: string
+  readonly jobId: string
+  readonly job: string
+  readonly colour: number
+  readonly state: ClientState
+  readonly reservation: number
+  readonly limit: number | null
+  readonly left: number
+  readonly held: number
+  readonly usedReserved: number
+  readonly usedPool: number
+  readonly used: number
+  readonly yielded: number
+  /** Infinity if it always has another request. */
+  readonly queued: number
+  readonly inFlight: number
+  readonly missed: number
+  readonly iops: number | null
+  readonly p99Us: number | null
+  readonly level: Level
+  readonly why: string
+  /** States other than "active", the worst first. */
+  readonly badges: readonly ClientBadge[]
+  /** States as a sentence, for the title and screen readers. */
+  readonly words: string
+}
+
+const stateLevels: Readonly<Record<ClientState, Level>> = {
+  active: 'ok',
+  joining: 'idle',
+  leaving: 'idle',
+  gone: 'idle',
+  crashed: 'bad',
+}
+const stateHints: Readonly<Record<ClientState, string>> = {
+  active: 'active',
+  joining: 'joining: its reservation applies from the next period on; until then it uses the pool only',
+  leaving: 'leaving: its unused tokens are yielded, its reservation ends with the period',
+  gone: 'gone',
+  crashed: 'crashed: its reports stopped, its tokens decay to the other clients',
+}
+
+function badgesOf(clients: Clients, i: number, alertAfter: number): ClientBadge[] {
+  const badge = (text: string, level: Level, isMissed = false): ClientBadge => ({ text, level, isMissed })
+  const state = clients.state[i] ?? 'active'
+  const missed = clients.missed[i] ?? 0
+  return [
+    ...(state === 'active' ? [] : [badge(state, stateLevels[state])]),
+    ...(missed > 0 ? [badge(`missed ${plural(missed, 'period')}`, missed >= alertAfter ? 'bad' : 'watch', true)] : []),
+    ...(clients.isStarved[i] ? [badge('starved', 'watch')] : []),
+    ...(clients.isThrottled[i] ? [badge('throttled', 'idle')] : []),
+    ...(clients.reservation[i] === 0 && state === 'active' ? [badge('best effort', 'idle')] : []),
+  ]
+}
+
+function wordsOf(clients: Clients, i: number, badges: readonly ClientBadge[]): string {
+  const hints: Readonly<Record<string, string>> = {
+    starved: 'starved: waiting for a token, none is available',
+    throttled: 'throttled: at its limit until the next period',
+    'best effort': 'best effort: no reservation, uses the pool only',
+  }
+  const state = clients.state[i] ?? 'active'
+  const states = badges.map(({ text }) => (text === state ? stateHints[state] : (hints[text] ?? text)))
+  const why = plainText(clients.why[i] ?? '')
+  return [...(states.length > 0 ? states : [stateHints[state]]), ...(why === '' ? [] : [why])].join('. ')
+}
+
+export function clientModels({ clients, foot }: TokensFrame): ClientModel[] {
+  const alertAfter = foot.worst?.alertAfter ?? Infinity
+  return clients.key.map((id, i) => {
+    const at = (values: readonly number[]): number => values[i] ?? 0
+    const badges = badgesOf(clients, i, alertAfter)
+    const jobId = clients.jobId[i] ?? ''
+    return {
+      id,
+      jobId,
+      job: plainText(jobId),
+      name: plainText(clients.name[i] ?? '') || '\u2013',
+      colour: at(clients.colour),
+      state: clients.state[i] ?? 'active',
+      reservation: at(clients.reservation),
+      limit: clients.limit[i] ?? null,
+      left: at(clients.left),
+      held: at(clients.held),
+      yielded: at(clients.yielded),
+      usedReserved: at(clients.usedReserved),
+      usedPool: at(clients.usedPool),
+      used: at(clients.usedReserved) + at(clients.usedPool),
+      queued: clients.queued[i] ?? Infinity,
+      inFlight: at(clients.inFlight),
+      missed: at(clients.missed),
+      iops: clients.iops[i] ?? null,
+      p99Us: clients.p99Us[i] ?? null,
+      level: clients.level[i] ?? 'unknown',
+      why: plainText(clients.why[i] ?? ''),
+      badges,
+      words: wordsOf(clients, i, badges),
+    }
+  })
+}
+
+/** Limits beyond this multiple of the largest need are not in the scale: they would flatten the bars. */
+const FAR = 2
+
+/** Right end of the scale of all bars, tokens; at least 1. */
+export function barTop(faces: readonly ClientModel[]): number {
+  const needed = faces.reduce((m, f) => Math.max(m, f.reservation, f.used), 0)
+  const limits = faces.reduce((m, { limit }) => {
+    const counts = limit !== null && (needed === 0 || limit <= FAR * needed)
+    return counts ? Math.max(m, limit) : m
+  }, 0)
+  const most = Math.max(needed, limits)
+  // A little room, so that a mark at the end is visible.
+  return most > 0 ? Math.min(niceMax(most * 1.03), most * 1.12) : 1
+}
+
+export interface ClientBar {
+  /** Shares of the bar, 0..1, from its left end. */
+  readonly reserved: number
+  readonly pool: number
+  /** Places of R and L; null if there is none, or it is beyond the scale. */
+  readonly reservation: number | null
+  readonly limit: number | null
+}
+
+export function clientBar(face: ClientModel, top: number): ClientBar {
+  const share = (tokens: number): number => Math.max(0, Math.min(1, tokens / top))
+  return {
+    reserved: share(face.usedReserved),
+    pool: Math.min(share(face.usedPool), 1 - share(face.usedReserved)),
+    reservation: face.reservation > 0 && face.reservation <= top ? share(face.reservation) : null,
+    limit: face.limit !== null && face.limit <= top ? share(face.limit) : null,
+  }
+}
+
+/** Sorts c2 before c10. Shared: making a collator for each pair would take longer than the sort. */
+const collator = new Intl.Collator('en', { numeric: true })
+const byName = (a: ClientModel, b: ClientModel): number =>
+  collator.compare(a.name, b.name) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+
+/** Sorts clients. Those that were not measured are last in both directions; equal ones are in order of names. */
+export function sortClients(faces: readonly ClientModel[], sort: TokensSort, descending: boolean): ClientModel[] {
+  const sign = descending ? -1 : 1
+  if (sort === 'name') return [...faces].sort((a, b) => sign * byName(a, b))
+  return [...faces].sort((a, b) => {
+    const x = a[sort]
+    const y = b[sort]
+    if (x === null || y === null) return x === y ? byName(a, b) : x === null ? 1 : -1
+    return sign * (x - y) || byName(a, b)
+  })
+}
+
+/** Describes a card as text. */
+export function describeClient(face: ClientModel): string {
+  const n = (value: number): string => formatNumber(value)
+  return [
+    `${face.name}: ${n(face.used)} tokens used this period, ${n(face.usedReserved)} from its reservation, ${n(face.usedPool)} from the pool`,
+    face.reservation > 0 ? `reservation ${n(face.reservation)}, ${n(face.left)} left` : 'no reservation',
+    face.limit === null ? 'no limit' : `limit ${n(face.limit)}`,
+    `${n(face.held)} held from the pool, ${n(face.yielded)} yielded`,
+    face.words,
+  ].join('. ')
+}
