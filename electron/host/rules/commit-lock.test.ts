@@ -53,7 +53,7 @@ describe('a commit of the console', () => {
     expect(standing(c, 'oss02')).toEqual(['default * 10000'])
   })
 
-  it('that is being sent when the desk is closed is cancelled, and waited for', async () => {
+  it('that is being sent when the service is closed is cancelled, and waited for', async () => {
     let release = (): void => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
     let isHeld = false
