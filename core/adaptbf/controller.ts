@@ -18,8 +18,6 @@ import { PairLedger } from './pair-ledger.ts'
 import { checkPeriod } from './period.ts'
 import { floorTokens } from './rounding.ts'
 
-// `overdraft`: tokens that will probably stay unused, allocated again to jobs with waiting RPCs.
-
 /** One job of the next allocation. */
 interface OverdraftJob {
   readonly nodes: number

@@ -1,6 +1,7 @@
 /**
  * Alerts of one source. Subjects that begin at about the same time share one entry, which names the worst and counts the rest; a subject
- * that returns soon reopens its entry; both lists are bounded.
+ * that returns soon reopens its entry. The numbers of active entries (OPEN_MOST) and of all entries (KEPT_MOST) are
+ * bounded.
  */
 import type { AlertKind } from '../snapshot/notebook.ts'
 import type { Judgement } from './figures.ts'
@@ -46,9 +47,10 @@ interface Open extends Entry {
   returns: number
   /** First report; `fromMs` is the start of the condition. */
   readonly toldMs: number
-  /** All subjects ever part of the entry, and those still active. */
-  readonly all: Set<string>
-  readonly on: Set<string>
+  /** Subjects that were part of the entry, at most MEMBERS_MOST. */
+  readonly members: Set<string>
+  /** Those still active. */
+  readonly active: Set<string>
   worst: number
   words: string
 }
@@ -81,8 +83,8 @@ export class AlertStore {
     }
     for (const { subject, endMs } of ended) {
       const e = this.#openOf(kind, subject)
-      e?.on.delete(subject)
-      if (e?.on.size === 0) changes.push(this.#end(e, endMs))
+      e?.active.delete(subject)
+      if (e?.active.size === 0) changes.push(this.#end(e, endMs))
     }
     return changes
   }
@@ -96,11 +98,11 @@ export class AlertStore {
 
   #begin(kind: AlertKind, atMs: number, j: Judgement, fromMs: number): Change | undefined {
     const same = this.#entries.findLast(
-      (e) => e.kind === kind && e.all.has(j.subject) && (e.endMs === null || atMs - e.endMs < COOL_DOWN_MS),
+      (e) => e.kind === kind && e.members.has(j.subject) && (e.endMs === null || atMs - e.endMs < COOL_DOWN_MS),
     )
     if (same) {
       const wasOver = same.endMs !== null
-      same.on.add(j.subject)
+      same.active.add(j.subject)
       if (!wasOver) return undefined
       same.endMs = null
       same.returns++
@@ -108,10 +110,10 @@ export class AlertStore {
     }
     const cause = this.#entries.findLast((e) => e.kind === kind && e.endMs === null && atMs - e.toldMs <= GROUP_MS)
     if (cause) {
-      cause.on.add(j.subject)
-      if (cause.all.size >= MEMBERS_MOST) return undefined
-      cause.all.add(j.subject)
-      cause.others = cause.all.size - 1
+      cause.active.add(j.subject)
+      if (cause.members.size >= MEMBERS_MOST) return undefined
+      cause.members.add(j.subject)
+      cause.others = cause.members.size - 1
       return this.#update(cause, j.measure > cause.worst ? j : undefined, 'joined')
     }
     if (this.#entries.filter((e) => e.endMs === null).length >= OPEN_MOST) return undefined
@@ -129,8 +131,8 @@ export class AlertStore {
       others: 0,
       returns: 0,
       worst: j.measure,
-      all: new Set([j.subject]),
-      on: new Set([j.subject]),
+      members: new Set([j.subject]),
+      active: new Set([j.subject]),
     }
     this.#entries.push(entry)
     if (this.#entries.length > KEPT_MOST) {
@@ -153,12 +155,12 @@ export class AlertStore {
   }
 
   #end(e: Open, endMs: number): Change {
-    e.on.clear()
+    e.active.clear()
     e.endMs = Math.max(e.fromMs, endMs)
     return { what: 'ended', entry: e }
   }
 
   #openOf(kind: AlertKind, subject: string): Open | undefined {
-    return this.#entries.findLast((e) => e.kind === kind && e.endMs === null && e.all.has(subject))
+    return this.#entries.findLast((e) => e.kind === kind && e.endMs === null && e.members.has(subject))
   }
 }

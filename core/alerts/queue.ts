@@ -12,9 +12,6 @@ import { conditionOf, type Figures, type GrownJob, type Judgement } from './figu
 import type { Rule } from './rules.ts'
 import { amount, named, times } from './format.ts'
 
-// Baseline of one figure: the median of 15 minutes, which single peaks do not move, and the 90th percentile, which suppresses recurring
-// peaks. The window ends some time before now, so that a current rise is not part of its own baseline.
-
 /** Length of a bin, ms, and bins per window. */
 const BIN_MS = 5_000
 const BINS = 180
@@ -23,6 +20,11 @@ const LAG_MOST = 720
 /** Fewest bins that give a baseline. */
 const LEAST = 12
 
+/**
+ * Baseline of one figure: the median of 15 minutes, which single peaks do not move, and the 90th percentile, which
+ * suppresses recurring peaks. The window ends some time before now, so that a current rise is not part of its own
+ * baseline.
+ */
 class Baseline {
   #bins: number[] = []
   #fromMs = NaN

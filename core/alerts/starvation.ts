@@ -25,8 +25,6 @@ import { conditionOf, type Figures, type JobFigures, type Judgement, type Staged
 import type { Rule } from './rules.ts'
 import { amount, named } from './format.ts'
 
-// Served rate of one job over the last minute, bin by bin, and its rate before a drop.
-
 /** Past bins that decide whether a job is steady: one minute. */
 const PAST = 12
 /** A bin below this share of the past counts as a drop. */
@@ -45,6 +43,7 @@ interface Before {
   readonly onServers: number
 }
 
+/** Served rate of one job over the last minute, bin by bin, and its rate before a drop. */
 class JobMemory {
   readonly #past = new Float32Array(PAST)
   /** Last observation that included the job. */

@@ -17,7 +17,7 @@ export const historyVerbs = {
         sample: z.number().int().nonnegative(),
         atMs: z.number(),
         recorded: z.boolean(),
-        /** Turn that its samples are counted in; frames of another turn show another source. */
+        /** Generation of the sample numbering; frames of another generation belong to another source or playback. */
         turn: z.number().int().nonnegative().optional(),
       }),
     ),

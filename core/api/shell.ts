@@ -51,9 +51,9 @@ export const shellEvent = z.discriminatedUnion('kind', [
 ])
 export type ShellEvent = z.infer<typeof shellEvent>
 
-/** Bytes of one part of a file, as base64. */
+/** Most base64 characters of one part. */
 const PART_CHARS = 700_000
-/** Larger files are exported by the command line. */
+/** Largest file that a window can save, bytes; use the command line for larger ones. */
 const FILE_BYTES = 4 * 2 ** 30
 
 const saveId = z.string().min(8).max(64)
@@ -71,7 +71,7 @@ export const shellVerbs = {
       secrets: z.object({ can: z.boolean(), why: z.string(), kept: z.array(z.string()) }),
     }),
   ),
-  /** Asks for a file location, with a proposed name; null: canceled. Its parts follow, with `put`. */
+  /** Asks for a file location. The file is then sent in parts by `put`. `id` is null if the user canceled. */
   save: oc
     .errors(errors)
     .input(z.object({ name: z.string().min(1).max(200), bytes: z.number().int().min(0).max(FILE_BYTES) }))

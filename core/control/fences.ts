@@ -1,6 +1,6 @@
 /**
- * Fences: bounds on every controller's decisions. A floor under every rate, a largest step between intervals, a number of rules, and jobs
- * that are never limited. Names, queue and position are enforced in plan.ts.
+ * Fences: bounds on every controller's decisions. They set a minimum rate, a maximum step per interval, a maximum number
+ * of rules, and exempt jobs. Names, queue and position are enforced in plan.ts.
  */
 import { RULES_MAX, type DesiredRule } from './desired-rule.ts'
 

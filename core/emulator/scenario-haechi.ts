@@ -33,8 +33,8 @@ const workload = z.discriminatedUnion('kind', [
 const client = z.strictObject({
   name: z.string().min(1).max(64),
   job: z.string().max(JOB_ID_MAX).default(''),
-  reservation: tokens.default(0).describe('I/Os a period that it is promised'),
-  limit: tokens.nullable().default(null).describe('I/Os a period at most'),
+  reservation: tokens.default(0).describe('reserved I/Os per period'),
+  limit: tokens.nullable().default(null).describe('maximum I/Os per period'),
   workload: workload.default({ kind: 'backlogged' }),
   /** YCSB-like mix over the node's records; by default the I/Os are not tied to records. */
   records: z
@@ -59,13 +59,15 @@ const node = z.strictObject({
   period_ms: z.number().int().min(10).max(60_000).default(1000),
   batch: whole.max(1e6).default(1000),
   fluid_admission: z.boolean().default(false),
-  slack: tokens.default(0).describe('I/Os a period that may be missing for the estimate to count as used up'),
+  slack: tokens
+    .default(0)
+    .describe('I/Os per period by which usage may fall short of the estimate and still count as full use'),
   clients: z.array(client).min(1).max(64),
   capacity: z
     .array(z.strictObject({ at_s: seconds, iops }))
     .max(1000)
     .default([])
-    .describe('what is left of the throughput from an instant on'),
+    .describe('remaining throughput from `at_s` on'),
   changes: z
     .array(
       z.strictObject({

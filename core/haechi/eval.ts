@@ -18,8 +18,6 @@ import type { TokenKind } from './messages.ts'
 import { QosEngine } from './qos-engine.ts'
 import { DEFAULT_SETTINGS } from './settings.ts'
 
-// One event at a QoS engine, for `sluice eval haechi`: state and event in; new state and posted operations out.
-
 interface Action {
   readonly k: 'io' | 'faa' | 'yield'
   readonly token?: TokenKind
@@ -27,6 +25,7 @@ interface Action {
   readonly B?: number
 }
 
+/** Applies one event to a QoS engine; returns the new state and the posted operations. */
 function clientStep(f: Fields): Json {
   const s = f.object('state')
   const e = f.object('event')

@@ -36,10 +36,11 @@ export function merged(now: Seen, before: Seen): Seen {
 /**
  * Yields the counters of an entry that changed, with their previous values.
  *
- * @param before  the previous reading of the same entry; undefined for another one.
+ * @param before  the previous reading of the same entry; undefined if there is none, or if it was of another entry.
  */
 export function* moved(now: Seen, before: Seen | undefined): Generator<[string, Counter, Counter | undefined]> {
-  // If the previous reading was truncated, a missing counter's old value is unknown: it starts now.
+  // If the previous reading was truncated, a missing counter's old value is unknown: its change is counted from this
+  // reading on.
   const wasCut = before !== undefined && before.listed < now.listed
   for (const [name, c] of now.counters) {
     const base = before?.counters.get(name)

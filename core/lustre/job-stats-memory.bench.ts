@@ -1,6 +1,6 @@
 /**
  * Memory for reading 1 GB of job_stats whose entries are dropped immediately: the largest resident size of a separate process, above its
- * size before the first byte. Run as a program with a file's name, it is that process.
+ * size before the first byte. Run directly with a file name, this module is the measured process.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs'

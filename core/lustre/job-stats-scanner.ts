@@ -16,8 +16,6 @@ import { behindLine } from './line-templates.ts'
 import { SkippedLines } from './skipped-lines.ts'
 import type { ByteText } from './text.ts'
 
-// The `name=` that `lctl get_param` puts before a value, read from bytes.
-
 const LONGEST = 256
 const AT = 64
 
@@ -25,7 +23,10 @@ const isLetter = (c: number): boolean => (c >= 97 && c <= 122) || (c >= 65 && c 
 const isFirst = (c: number): boolean => isLetter(c) || (c >= 48 && c <= 57) || c === 95
 const isNext = (c: number): boolean => isFirst(c) || c === DOT || c === DASH || c === COLON || c === AT
 
-/** Returns the parameter that the line bytes[from, to) begins with; undefined if none. */
+/**
+ * Returns the parameter `name` if the line bytes[from, to) begins with `name=`, as printed by `lctl get_param`; else
+ * undefined.
+ */
 function paramAt(bytes: Uint8Array, from: number, to: number): ByteText | undefined {
   if (!isFirst(bytes[from] as number)) return undefined
   const end = Math.min(to, from + LONGEST)

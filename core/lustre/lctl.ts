@@ -58,9 +58,10 @@ export function formatParam(name: string, value: ByteText): ByteText {
   return inner.includes('\n') ? `${name}=\n${inner}\n` : `${name}=${inner}\n`
 }
 
-// Names in messages are path patterns: lctl has replaced their dots by slashes.
-
-/** Last line of a listing of nonexistent parameters. */
+/**
+ * Last line of a listing of nonexistent parameters. Patterns and paths in messages are those of lctl, with slashes for
+ * dots.
+ */
 export const noSuchListing = (pattern: string): string =>
   `error: list_param: listing '${pattern}': ${errnoText('ENOENT')}\n`
 

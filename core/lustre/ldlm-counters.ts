@@ -14,8 +14,9 @@ import type { ByteText } from './text.ts'
 
 /** Counts of one namespace; undefined if the server did not print it, or not as a number. */
 export interface LdlmCounters {
-  /** `filter-testfs-OST0000_UUID`, and its target. */
+  /** `filter-testfs-OST0000_UUID`. */
   readonly namespace: string
+  /** Target of the namespace. */
   readonly target: string
   /** Locks, granted and waiting. */
   readonly locks: number | undefined
@@ -24,12 +25,14 @@ export interface LdlmCounters {
   readonly resources: number | undefined
   /** Callbacks not answered in time: clients evicted for it. */
   readonly timeouts: number | undefined
-  /** Number of conflicts that make a resource contended (a setting), and number of times one became contended. */
+  /** Number of conflicts that make a resource contended (a setting). */
   readonly contendedLocks: number | undefined
+  /** Number of times a resource became contended. */
   readonly contentions: number | undefined
   readonly granted: number | undefined
-  /** Locks since the pool was last recalculated. */
+  /** Locks granted since the pool was last recalculated. */
   readonly grantRate: number | undefined
+  /** Locks canceled since the pool was last recalculated. */
   readonly cancelRate: number | undefined
   readonly limit: number | undefined
   /** Locks since the table was last cleared, and the server's clock at the reading, Unix s; undefined without root. */

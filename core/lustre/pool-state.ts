@@ -8,19 +8,23 @@ import type { ByteText, SkippedLine } from './text.ts'
 export interface PoolState {
   /** `ldlm-pool-NAMESPACE-INDEX`; the index counts the pools of servers and, separately, those of clients. */
   readonly pool: string
-  /** Server and client lock volume. */
+  /** Server lock volume. */
   readonly slv: number
+  /** Client lock volume. */
   readonly clv: number
   /** Lock volume factor, percent. */
   readonly lvf: number
   /** Grant step, percent, and grant plan, locks: only in server namespaces. */
   readonly plan: { readonly gsp: number; readonly gp: number } | undefined
-  /** Locks granted and canceled per second, and the difference. */
+  /** Locks granted per second. */
   readonly gr: number
+  /** Locks canceled per second. */
   readonly cr: number
+  /** Difference of the two. */
   readonly gs: number
-  /** Locks granted, and the limit. */
+  /** Locks granted. */
   readonly granted: number
+  /** Maximum of granted locks. */
   readonly limit: number
 }
 

@@ -48,7 +48,7 @@ function answer(line: string): Result<Rates, AlgorithmFault> {
   if (!isNumberOrNone(slots)) return refuse('E_SLOTS', 'slots must be a whole number >= 1')
   const jobs = readJobs(fields.jobs)
   if (!jobs.ok) return jobs
-  // `allocate` checks the names.
+  // `allocate` validates the values of `algorithm`, `oversubscription` and `leftover`.
   return allocate({
     algorithm: algorithm as Algorithm,
     maxRate,

@@ -13,8 +13,7 @@ import { variantSummary } from './variant-summary.ts'
 import type { Variant } from './variant.ts'
 import { verdictOf } from './verdict.ts'
 
-// Facts about a scenario's jobs for the result of a comparison.
-
+/** Facts about a scenario's jobs for the result of a comparison. */
 interface JobFacts {
   readonly jobId: string
   readonly user: string

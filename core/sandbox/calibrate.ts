@@ -9,12 +9,6 @@ import type { ForkInputs, ForkTarget } from './fork-inputs.ts'
 import { inParts, mean, meanOr0, quantile, sum } from './fork-series.ts'
 import type { RunReport } from './run-report.ts'
 
-// Detection of device changes within a range.
-//
-// A device serves less because of lower demand, with shorter service times, or because it cannot do more, with longer
-// ones. A falling rate with service times that rise by as much indicates a fault (or a rebuild), and so do requests
-// that wait at a device which serves none.
-
 /**
  * A rate this many times lower, with service times as many times longer, indicates another device; RPC sizes make
  * smaller differences.
@@ -25,7 +19,15 @@ const ALIKE = 0.7
 /** A shorter range is a burst that has not filled its bin, s. */
 const LASTING_S = 2
 
-/** @returns a description of the change; undefined if none is detected. */
+/**
+ * Detects a change of a device within a range.
+ *
+ * A device serves less because of lower demand, with shorter service times, or because it cannot do more, with longer
+ * ones. A falling rate with service times that rise by as much indicates a fault (or a rebuild), and so do requests
+ * that wait at a device which serves none.
+ *
+ * @returns a description of the change; undefined if none is detected.
+ */
 export function deviceChange(
   target: Pick<ForkTarget, 'rpcs' | 'serviceMs' | 'queued'>,
   binS: number,

@@ -2,8 +2,8 @@
  * Metadata control inside the model: PADLL's controller over the metadata servers of a scenario with
  * `control.metadata`, fed from the emulator's own counters, and its rules on `mdt` and `mdt_readpage`.
  *
- * As in the console: operations of the last second, decided once a second, and at once when a job of a policy starts or
- * a step of the policies is due. A scenario that only observes or advises is not controlled.
+ * Decides as the console does: once a second, from the operations of the last second, and immediately when a job of a
+ * policy starts or a step of the policies is due. A scenario that only observes or advises is not controlled.
  */
 import { NS_PER_MS, NS_PER_S } from '../base/units.ts'
 import { MODEL_FENCES } from '../control/fences.ts'

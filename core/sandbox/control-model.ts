@@ -10,8 +10,6 @@ import type { EmulatedService } from '../emulator/ptlrpc-service.ts'
 import type { Rpc } from '../emulator/rpc.ts'
 import type { Variant, VariantRule } from './variant.ts'
 
-// Rules of a variant, written from its `onS` on; those of the scenario apply from its start.
-
 /** Rule to write on one server. */
 interface TimedRule {
   readonly atNs: number
@@ -19,7 +17,10 @@ interface TimedRule {
   readonly write: () => string | undefined
 }
 
-/** Rules in their order, server by server. */
+/**
+ * Rules of a variant in their order, server by server. They are written from its `onS` on; those of the scenario apply
+ * from its start.
+ */
 function rulesOf(cluster: EmulatedCluster, { rules, onS }: Variant): TimedRule[] {
   return rules.flatMap(({ service, line }) => {
     const servers = servicesOf(cluster, service)

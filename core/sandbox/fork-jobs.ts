@@ -12,8 +12,6 @@ import { metadataMix, roundOf } from './fork-operations.ts'
 import { activity } from './fork-outstanding.ts'
 import { inParts, meanOr0, quantile, sum, mean } from './fork-series.ts'
 
-// Detection of bursts in a recorded series: their size, interval, and next due time.
-
 interface Bursts {
   /** RPCs of one burst, whole job. */
   readonly rpcs: number
@@ -35,7 +33,11 @@ const DUTY_MAX = 0.75
 /** Intervals that scatter by more than this part of their mean: no rhythm. */
 const SPREAD_MAX = 0.6
 
-/** @returns undefined for a series without a rhythm of pauses and work. */
+/**
+ * Detects bursts in a recorded series: their size, interval, and next due time.
+ *
+ * @returns undefined for a series without a rhythm of pauses and work.
+ */
 export function findBursts(rates: readonly number[], binS: number): Bursts | undefined {
   const busyRate = quantile(
     rates.filter((r) => r > 0),

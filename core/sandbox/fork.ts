@@ -18,9 +18,6 @@ import { outstandingOf } from './fork-outstanding.ts'
 import { commonPolicy, serverTexts, takenRules, type Names } from './fork-servers.ts'
 import { meanOr0 } from './fork-series.ts'
 
-// Fork as YAML. Names, users and job ids are arbitrary bytes: they are values and never keys, and no comment contains
-// any of them.
-
 /** Maps and lists under these keys are on one line. */
 const FLOW: ReadonlySet<string> = new Set([
   'clients',
@@ -43,7 +40,12 @@ const COMMENTS: Readonly<Record<string, string>> = {
   rules: ' Rules in force on the servers, in the order of writing.',
 }
 
-/** @param scenario  plain data in the form of the scenario schema. */
+/**
+ * Returns a fork as YAML. Names, users and job ids are arbitrary bytes: they are values and never keys, and no comment
+ * contains any of them.
+ *
+ * @param scenario  plain data in the form of the scenario schema.
+ */
 function forkText(scenario: Readonly<Record<string, unknown>>): string {
   const document = new Document(scenario, { aliasDuplicateObjects: false })
   const root = document.contents
@@ -69,9 +71,6 @@ function forkText(scenario: Readonly<Record<string, unknown>>): string {
   return document.toString({ lineWidth: 0 })
 }
 
-// Sections that a fork of an emulated source takes from its scenario: planes that are not observed through Lustre's
-// counters.
-
 interface CarriedSections {
   readonly texts: Readonly<Record<string, unknown>>
   /** Notes about them, for display. */
@@ -82,7 +81,10 @@ interface CarriedSections {
   readonly staged: ReadonlyMap<string, JobScenario>
 }
 
-/** Omits faults: they are at past times that the fork does not contain. */
+/**
+ * Sections that a fork of an emulated source takes from its scenario: planes that are not observed through Lustre's
+ * counters. Omits faults: they are at past times that the fork does not contain.
+ */
 function carriedSections(scenario: Scenario | undefined): CarriedSections {
   const { padll, ccpfs, haechi = [] } = scenario ?? {}
   const staged = new Map((padll ? (scenario?.jobs ?? []) : []).filter((j) => j.stages).map((j) => [j.id, j]))
@@ -102,8 +104,6 @@ function carriedSections(scenario: Scenario | undefined): CarriedSections {
   }
 }
 
-// Compute nodes as client numbers: jobs that share nodes share clients.
-
 /** Maximum clients of a scenario; beyond that, jobs share them. */
 const CLIENTS_MAX = 10_000
 
@@ -112,7 +112,11 @@ interface ClientNumbers {
   readonly count: number
 }
 
-/** @param least  minimum number of clients. */
+/**
+ * Compute nodes as client numbers: jobs that share nodes share clients.
+ *
+ * @param least  minimum number of clients.
+ */
 function clientNumbers(jobs: readonly ForkJob[], least: number): ClientNumbers {
   const byHost = new Map<string, number>()
   const of = new Map<string, readonly number[]>()

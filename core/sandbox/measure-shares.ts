@@ -9,16 +9,6 @@ import { mean } from '../base/statistics.ts'
 import type { JobScenario, Scenario } from '../emulator/scenario.ts'
 import { maxMinShares } from './max-min.ts'
 
-// Fairness of the targets' service: Jain's index of each job's served RPCs over its max-min fair share.
-//
-// Shares are computed by target and bin: the RPCs that one target served in one bin are divided by weighted max-min
-// fairness among the jobs with demand for it then, weighted by nodes, none above its demand. A job's fair share is the
-// sum. The demand of a job in a bin is its served RPCs and those still waiting at its end, over its targets in equal
-// parts; for a job in a closed loop, which sends the next RPC only after a reply, it is at least the RPCs that an idle
-// system would serve it.
-//
-// Source: R. Jain, D.-M. Chiu, W. Hawe, DEC-TR-301, 1984 (the index and "fair throughput" as its reference).
-
 /** Activity of one job on one target in one bin. */
 interface Use {
   readonly job: number
@@ -34,6 +24,17 @@ export function jainIndex(values: readonly number[]): number {
   return values.length < 2 || squares === 0 ? NaN : (sum * sum) / (values.length * squares)
 }
 
+/**
+ * Fairness of the targets' service: Jain's index of each job's served RPCs over its max-min fair share.
+ *
+ * Shares are computed by target and bin: the RPCs that one target served in one bin are divided by weighted max-min
+ * fairness among the jobs with demand for it then, weighted by nodes, none above its demand. A job's fair share is the
+ * sum. The demand of a job in a bin is its served RPCs and those still waiting at its end, over its targets in equal
+ * parts; for a job in a closed loop, which sends the next RPC only after a reply, it is at least the RPCs that an idle
+ * system would serve it.
+ *
+ * Source: R. Jain, D.-M. Chiu, W. Hawe, DEC-TR-301, 1984 (the index and "fair throughput" as its reference).
+ */
 export class FairShares {
   readonly #nodes: readonly number[]
   readonly #fair: Float64Array
@@ -76,11 +77,10 @@ export class FairShares {
   }
 }
 
-// Closed-loop rate of a job on an idle system: its demand, which its own waiting hides.
-
 /**
- * RPC/s of all processes together on an otherwise idle system: RPCs under way over the time of one on idle links and
- * devices, including think time. Undefined for jobs whose arrivals do not wait for replies.
+ * Demand of a job in a closed loop, which its own waiting hides: RPC/s of all processes together on an otherwise idle
+ * system, as RPCs under way over the time of one on idle links and devices, including think time. Undefined for jobs
+ * whose arrivals do not wait for replies.
  *
  * Approximation: RPCs of one process and of one client do not delay each other.
  */

@@ -10,8 +10,6 @@ import { Tally } from '../sim/statistics.ts'
 import { Shares } from './measure-shares.ts'
 import type { RunReport, TargetReport, JobReport, PlaneFigure } from './run-report.ts'
 
-// Bins of a run's series: counters are read at their edges, so that a bin holds the events in it.
-
 /** Maximum points of one series. */
 const POINTS_MAX = 240
 /** Bin lengths with round numbers, s. */
@@ -30,7 +28,7 @@ export function binOf(seconds: number): number {
 
 export const binsOf = (seconds: number): number => Math.max(1, Math.ceil(seconds / binOf(seconds) - 1e-9))
 
-/** Increments of a monotonic counter by bin. */
+/** Increments of a monotonic counter by bin; it is read at the edges of bins, so that a bin holds the events in it. */
 class Binned {
   readonly #bins: Float64Array
   #before = 0
@@ -50,9 +48,9 @@ class Binned {
   }
 }
 
-// Figures of the planes besides the OSTs: metadata under PADLL, locks of the ccPFS, reservations of data nodes.
-
 /**
+ * Figures of the planes besides the OSTs.
+ *
  * @param seconds  simulated time so far.
  *
  * Figures: `metadata` served, op/s of all MDTs, and the p95 delay by PADLL's stages, ms; `locks` written and read,
@@ -124,8 +122,7 @@ function askedOf(
   return Math.max(0, Math.floor(mean - 2 * Math.sqrt(mean)))
 }
 
-// One job of a run: its counters at the edges of bins and seconds, and the results.
-
+/** One job of a run: its counters at the edges of bins and seconds, and the results. */
 class JobWatch {
   readonly job: EmulatedJob
   readonly #bytes: Binned

@@ -18,8 +18,6 @@ import { thinned, thinnedVariant } from './thinning.ts'
 import type { RunTask } from './run-task.ts'
 import type { Variant } from './variant.ts'
 
-// Scenario of a variant: settings that do not change during a run are applied before it starts.
-
 /** Names of PADLL's algorithms here and in its own code. */
 const ALGORITHM_OF: Readonly<Record<Exclude<NonNullable<Variant['metadata']>, 'off'>, Algorithm>> = {
   static: 'static',

@@ -16,8 +16,6 @@ import type { MetricName, SeedFigures, Verdict } from './comparison.ts'
 import type { Roles } from './roles.ts'
 import { letterOf, bounded } from './variant-summary.ts'
 
-// Number formats of a sentence.
-
 const ID_LONGEST = 40
 
 /** Name of a job in a sentence: its number if its id begins with one, else the id, truncated if long. */

@@ -45,8 +45,6 @@ import {
 import { PageCache } from './page-cache.ts'
 import { EOF, type Extent } from './ranges.ts'
 
-// Pending queries of a client node to data servers: reads and sizes, repeated when a server is back.
-
 interface QueriesHost {
   readonly serverOf: (resource: ResourceId) => ServerId
   readonly send: (resource: ResourceId, message: ToDataServer) => void
@@ -60,6 +58,7 @@ interface Asked {
   readonly answered: (reply: Reply) => void
 }
 
+/** Pending queries of a client node to data servers: reads and sizes, repeated when a server is back. */
 class ServerQueries {
   readonly #host: QueriesHost
   readonly #asked = new Map<number, Asked>()

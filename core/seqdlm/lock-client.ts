@@ -13,8 +13,6 @@ import { downgradeOf, isReadMode, type LockMode, covers, isWriteMode, type LockS
 import type { DlmPolicy } from './policy.ts'
 import { overlaps, type LockRange, contains } from './ranges.ts'
 
-// Client-side lock, and the locks of one resource that new operations may use.
-
 /** Progress of a cancel: not begun; flushing so that readers can continue under PR; flushing for release; released. */
 type CancelPhase = 'none' | 'for-readers' | 'for-release' | 'released'
 
@@ -109,8 +107,7 @@ class CachedLocks {
   }
 }
 
-// Idle GRANTED locks of one client, on all its resources, in order of last use. O(1) throughout.
-
+/** Idle GRANTED locks of one client, on all its resources, in order of last use. O(1) throughout. */
 class IdleLocks {
   #oldest: ClientLock | null = null
   #newest: ClientLock | null = null

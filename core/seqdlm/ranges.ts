@@ -71,7 +71,7 @@ export function contains(outer: LockRange, inner: LockRange): boolean {
   })
 }
 
-/** Returns the bytes of both; a hull if both are hulls, since united ranges overlap. */
+/** Returns the union. Two ranges without pieces must overlap or touch: the result is then their hull. */
 export function union(a: LockRange, b: LockRange): LockRange {
   const hull = { start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) }
   if (a.pieces === null && b.pieces === null) return { ...hull, pieces: null }

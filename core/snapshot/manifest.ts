@@ -62,10 +62,14 @@ export const manifest = z.object({
     servers: count,
     targets: count,
     jobs: count,
-    /** Times of raw samples (or of the finest tier kept), and that tier. */
+    /** Number of sample times at `tier`. */
     instants: count,
+    /** `raw`, or the finest tier kept. */
     tier: z.string().max(16),
-    /** Jobs with all their samples; the rest is summed at that resolution, with individual means of ten seconds. */
+    /**
+     * Number of jobs exported at `tier`; the other jobs are included as one sum at `tier`, and individually as 10 s
+     * means.
+     */
     jobsWhole: count,
   }),
   /** Missing data, as text: evicted ranges, gaps, deliberate omissions. */
@@ -77,8 +81,9 @@ export const manifest = z.object({
       from: count,
       to: count,
       records: count,
-      /** Hash that the first record follows from, and that of the last. */
+      /** Hash that the first record follows from. */
       anchor: sha256,
+      /** Hash of the last record. */
       head: sha256,
       /** rehashed: texts were redacted, so the chain was recomputed over the included records. */
       chain: z.enum(['original', 'rehashed']),

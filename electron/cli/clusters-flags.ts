@@ -8,14 +8,12 @@ import { dataDir } from '../server/data-dir.ts'
 import type { AskPassphrase } from '../ssh/private-key.ts'
 import { plain } from './output.ts'
 
-// Prompts for the passphrase of a private key without echo; the input is not stored.
-
 const MOST = 1024
 const ENTER = [0x0d, 0x0a]
 const CANCEL = [0x03, 0x04]
 const ERASE = [0x08, 0x7f]
 
-/** Reads one line of the terminal byte by byte; undefined if canceled. */
+/** Reads one line of the terminal byte by byte, without echo and without storing it; undefined if canceled. */
 function readHidden(): Promise<Buffer | undefined> {
   const { stdin } = process
   const typed = Buffer.alloc(MOST)

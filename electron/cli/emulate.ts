@@ -93,9 +93,9 @@ async function emulate(name: string, options: EmulateOptions): Promise<void> {
 
 const HELP = `
 Prints a cluster file for sluice --config and for the console, then serves until a signal. Every node listens on its own port on
-127.0.0.1 only. One key, created for the run unless --key names one, is authorized for root and ${ORDINARY}. Commands run in the
-emulated node's shell, without terminal, forwarding or file transfer. The key and the files are in a folder that is removed at
-the end.`
+127.0.0.1 only. One key can log in as root and as ${ORDINARY}: the key of --key, otherwise a new key for this run. Commands run
+in the emulated node's shell, without terminal, forwarding or file transfer. A new key and the files are in a folder that is
+removed at the end.`
 
 export function emulateCommand(): Command {
   return new Command('emulate')

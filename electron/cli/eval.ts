@@ -13,23 +13,23 @@ interface Evaluator {
 
 const SYSTEMS: Readonly<Record<string, { readonly ops: string; readonly make: () => Evaluator }>> = {
   adaptbf: {
-    ops: 'one observation period a line: {"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}; {"reset":true} forgets',
+    ops: 'one observation period per line: {"t","max_rate","dt","jobs":[{"id","nodes","demand"}]}; {"reset":true} forgets',
     make: () => new AdaptbfEval(),
   },
   haechi: {
-    ops: `{"op","in"} a line, op one of ${HAECHI_OPS.join(', ')}`,
+    ops: `{"op","in"} per line, op one of ${HAECHI_OPS.join(', ')}`,
     make: () => new HaechiEval(),
   },
   lustre: {
-    ops: 'one write a line: {"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}; a fresh service each',
+    ops: 'one write per line: {"param","cmd","pre":["param=value"],"service"?:{"cpts","hp","ost_io"},"version"?}; a fresh service each',
     make: () => new LustreEval(),
   },
   padll: {
-    ops: 'one control cycle a line: {"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}',
+    ops: 'one control cycle per line: {"algorithm","max_rate","jobs":[{"id","demand","usage"}],"epsilon"?,"slots"?,"oversubscription"?,"leftover"?}',
     make: () => new PadllEval(),
   },
   seqdlm: {
-    ops: `{"op",…} a line, op one of ${SEQDLM_OPS.join(', ')}`,
+    ops: `{"op",…} per line, op one of ${SEQDLM_OPS.join(', ')}`,
     make: () => new SeqdlmEval(),
   },
 }

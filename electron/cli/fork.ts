@@ -90,7 +90,12 @@ export function forkCommand(): Command {
         .choices(['open', 'closed'])
         .default('closed'),
     )
-    .option('--max-rate <rpcs>', 'T: capacity of an OST that was never saturated, RPC/s', positive, 500)
+    .option(
+      '--max-rate <rpcs>',
+      'capacity to assume for OSTs that were never saturated in the range (T), RPC/s',
+      positive,
+      500,
+    )
     .option('--interval <ms>', 'interval of raw samples, ms', positive, 1000)
     .option('-o, --out <file>', 'output file (default: standard output)')
     .option('--force', 'overwrite an existing file')

@@ -185,7 +185,9 @@ export function haechiCommand(): Command {
     .option('--capacity <list>', 'I/O/s of the node, and of one client (default: measured first)', wholes)
     .option('--records <n>', 'records of 4 KB', least(1), 16_384)
     .addOption(
-      new Option('--mix <name>', 'of YCSB: a 50 %, b 95 %, c 100 % reads').choices(Object.keys(MIXES)).default('a'),
+      new Option('--mix <name>', 'YCSB workload: a = 50 % reads, b = 95 %, c = 100 %')
+        .choices(Object.keys(MIXES))
+        .default('a'),
     )
     .addOption(
       new Option('--keys <name>', 'distribution of the records').choices(['uniform', 'zipfian']).default('uniform'),

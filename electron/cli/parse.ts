@@ -111,9 +111,9 @@ Reads the raw file, or what lctl get_param prints of one or several targets (wit
 later, OST or MDT. Writes {"targets":[{"target","param"?,"jobs":[{"job_id","snapshot_time","start_time"?,"elapsed_time"?,
 "ops"}]}],"skipped":[{"line","reason"}],"skipped_more"}. "target" is null where the text does not name it.
 Times are decimal strings in seconds; "snapshot_time" is null where there is none. Counters without samples are listed.
-Numbers are exact to 64 bits: read them with care in a language that has only doubles. A job id whose bytes are UTF-8 is
-given as that text; any other with one character U+0000-U+00FF a byte, and its bytes in hex as "job_id_bytes". Lines that
-cannot be read are listed in "skipped", the first 10,000 of them; the rest is counted.`
+Numbers are exact to 64 bits: read them with care in a language that has only doubles. A job id that is valid UTF-8
+is printed as text. Any other id is printed with one character (U+0000-U+00FF) per byte, and "job_id_bytes" has its bytes
+in hex. Lines that cannot be read are listed in "skipped", the first 10,000 of them; the rest is counted.`
 
 export function parseCommand(): Command {
   return new Command('parse')

@@ -24,8 +24,6 @@ import { dataDir } from '../server/data-dir.ts'
 import { EXIT, jsonText, line, plain, sentence, stopJson, type ExitCode } from './output.ts'
 import { withForeign } from './foreign.ts'
 
-// Instants as operators and cron write them.
-
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 /** Numbers with at least so many digits are Unix ms, shorter ones Unix s. */
 const MS_DIGITS = 12

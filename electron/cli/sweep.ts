@@ -29,8 +29,7 @@ import { scenarioFile, seconds } from './arguments.ts'
 import { EXIT, jsonText, line, plain, stopJson, type ExitCode, sentence } from './output.ts'
 import { readVariants } from './variants-file.ts'
 
-// Results of a sweep as a table, CSV and JSON.
-
+/** Columns of the printed table: metric, title, divisor, decimals. */
 const SHOWN: readonly (readonly [Metric, string, number, number])[] = [
   ['throughputBps', 'MB/s', 1e6, 1],
   ['jain', 'Jain', 1, 3],

@@ -150,7 +150,7 @@ export class EmulatedSource implements ClusterSource {
     await this.#turn
   }
 
-  /** Nothing reads the emulator between samples, so it rests until the next one is due. */
+  /** Pause before the next slice, wall ms: until the next sample is due, within REST_MS. */
   #restMs(): number {
     if (this.#speed === 0) return REST_MS.most
     const dueMs = this.#anchor.wallMs + (this.#nextTickNs - this.#anchor.virtualNs) / NS_PER_MS / this.#speed
@@ -183,7 +183,10 @@ export class EmulatedSource implements ClusterSource {
     return false
   }
 
-  /** A speed that cannot be reached must not accumulate a backlog that is caught up in a rush later. */
+  /**
+   * Re-anchors the pace if it lags by over 0.25 s, so that an unreachable speed accumulates no backlog. Returns true: the
+   * slice is unfinished.
+   */
   #fallBehind(target: number): true {
     if (target - this.nowNs() > 0.25 * NS_PER_S * Math.max(1, this.#speed)) this.#anchorNow()
     return true

@@ -51,8 +51,7 @@ import { SlotWatch } from './slots.ts'
 import { Watch } from './control/watch.ts'
 import type { RestoredTarget } from './control/target-controllers.ts'
 
-// Registers jobs found in readings of servers, in stages before their first RPC, and in restored records.
-
+/** Registers jobs found in readings of servers, in stages before their first RPC, and in restored records. */
 class JobMeeting {
   readonly #jobs: JobRegistry
   readonly #batch: BatchQueue
@@ -115,10 +114,9 @@ class JobMeeting {
   }
 }
 
-// Cost of one cycle of the System Stats Controller, the allocation and the Rule Management Daemon, as measured here.
-
 /**
- * Stores the parts of the newest cycle, ms of wall time, by node and in total.
+ * Stores the measured cost of the newest cycle, ms of wall time, by node and in total: of the System Stats Controller,
+ * the allocation and the Rule Management Daemon.
  *
  * Nodes are read concurrently, so their collection times overlap: the total is that of the longest, `readMs` less the
  * time of parsing the answers. Parsing, allocation and application happen one node after the other and add up. Source:

@@ -31,9 +31,11 @@ import {
 } from './server-change.ts'
 import type { SendingParts, ServerSender, ServerTask } from './server-task.ts'
 
-// Stops of rules that a server accepted but does not list: they may be in force all the same.
-
-/** @param taken  number of rule commands that the server accepted, or may have accepted. */
+/**
+ * Stops of rules that a server accepted but does not list: they may be in force all the same.
+ *
+ * @param taken  number of rule commands that the server accepted, or may have accepted.
+ */
 function unseenStops({ plan }: ServerChange, taken: number, now: ServerRules): string[] {
   const isIn = (rules: readonly RuleLine[], name: string, queue: QueueChoice): boolean =>
     rules.some((r) => r.name === name && (queue === 'both' || queue === r.queue))

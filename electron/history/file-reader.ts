@@ -13,8 +13,7 @@ import { tierNumber, stepOf } from './tiers.ts'
 import { moversOf, topOf } from './top.ts'
 import { partsOf } from './parts.ts'
 
-// One metric of a cluster over a span, as points of a chart.
-
+/** One metric of a cluster over a span, as points of a chart. */
 function lineOf(
   blocks: BlockReader,
   measure: ClusterMeasure,

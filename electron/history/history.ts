@@ -30,9 +30,6 @@ import { HistoryStore, type StoreUsage, type Writer } from './store.ts'
 import { tierNumber, tierOf } from './tiers.ts'
 import type { BlockTable, StoredBlock } from './block-table.ts'
 
-// Buffer of pending writes: names, blocks and everything else, written together in one transaction. While the disk accepts none
-// they are kept, up to a limit; the oldest samples are dropped first, names never.
-
 const WRITES_MAX = 20_000
 const BLOCK_BYTES_MAX = 64 * 2 ** 20
 
@@ -40,6 +37,10 @@ const isFull = (e: unknown): boolean => e instanceof Error && 'code' in e && e.c
 
 const bytesOf = (b: StoredBlock | undefined): number => (b ? b.lead.length + b.rest.length : 0)
 
+/**
+ * Buffer of pending writes: names, blocks and everything else, written together in one transaction. While the disk
+ * accepts none they are kept, up to a limit; the oldest samples are dropped first, names never.
+ */
 class Pending {
   readonly #names: (() => void)[] = []
   readonly #writes: (() => void)[] = []
@@ -102,8 +103,6 @@ class Pending {
   }
 }
 
-// Tracks the rules of servers: one row per rule and period, from its first reading to its last.
-
 interface Open {
   id: number
   readonly rate: number
@@ -114,6 +113,7 @@ interface Open {
 
 type Value = string | number | null
 
+/** Tracks the rules of servers: one row per rule and period, from its first reading to its last. */
 class RuleFollower {
   readonly #source: number
   readonly #insert: Statement<Value[]>
@@ -158,10 +158,9 @@ class RuleFollower {
   }
 }
 
-// Prepared writes of everything except samples, rules and names.
-
 type Write = Statement<(string | number | null)[]>
 
+/** Prepared writes of everything except samples, rules and names. */
 interface Statements {
   readonly source: Write
   readonly decision: Write

@@ -13,8 +13,6 @@ import { connect } from './connect.ts'
 import { loadViewsWhenIdle, router } from './router.ts'
 import { windowApp } from './window-renderer.ts'
 
-// Start view if the address names none: the one in the settings, or the last one shown.
-
 const KEY = 'sluice.last-view'
 const isView = (name: unknown): name is string =>
   typeof name === 'string' && name !== 'last' && startViews.includes(name)
@@ -27,7 +25,10 @@ function last(): string | null {
   }
 }
 
-/** Called before the router reads the address. */
+/**
+ * Opens the start view if the address names none: the one in the settings, or the last one shown. Called before the
+ * router reads the address.
+ */
 function beginWithView(router: Router): void {
   const { startView } = useSettingsStore()
   const wanted = startView === 'last' ? last() : startView

@@ -19,8 +19,7 @@ import { useSourceStore } from '../stores/source.ts'
 import { useTimeStore } from '../stores/time.ts'
 import { formatClockUtc, formatDay } from '../format/units.ts'
 
-// Provenance of copied data: source, instant, seed, version.
-
+/** Provenance of copied data: source, instant, seed, version. */
 function useProvenance(): () => string {
   const source = useSourceStore()
   const time = useTimeStore()

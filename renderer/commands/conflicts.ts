@@ -2,8 +2,6 @@
 import type { CommandEntry } from './command.ts'
 import { isClash, isSingleKey, parseKeys, pressesOf } from './keys.ts'
 
-// Reserved keys: those that mean the same everywhere, and those of the browser or the system.
-
 const fixed = new Set(['Escape', 'Enter', 'Tab', 'Shift+Tab', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'])
 const editing = new Set(['mod+c', 'mod+v', 'mod+x', 'mod+a', 'mod+z', 'mod+y', 'mod+Shift+z'])
 const outside = new Set([

@@ -17,7 +17,7 @@ export function useBundlePreview(input: () => ExportInput | null, revision: () =
   /** Estimated size by detail, for `preview`. */
   const sizes = shallowRef<Readonly<Partial<Record<Detail, number>>>>({})
   const notice = shallowRef<Notice | null>(null)
-  /** `preview` is for an earlier input. */
+  /** True while a request is pending; `preview` is then for an earlier input. */
   const isAsking = ref(false)
   let timer: ReturnType<typeof setTimeout> | undefined
   let abort: AbortController | null = null

@@ -19,7 +19,7 @@ export {
   plural,
 } from '#core/base/figure-text.ts'
 export type { Measure, RateUnit } from '#core/base/figure-text.ts'
-/** Clock of the source, regardless of the setting: for file names, and for days that are counted in UTC. */
+/** UTC formatters, regardless of the clock setting: for file names and days counted in UTC. */
 export { formatClock as formatClockUtc, formatDate as formatDay } from '#core/base/clock-text.ts'
 
 /** usual: decimal rates and binary sizes, as for disks and memory. */

@@ -8,13 +8,13 @@ function isPast(): boolean {
   try {
     return localStorage.getItem(KEY) !== null
   } catch {
-    return true // where nothing can be kept, it would greet for ever
+    return true // without storage the welcome would be shown at every start
   }
 }
 
 export const useFirstRunStore = defineStore('first-run', () => {
   const isFirst = ref(!isPast())
-  /** Later starts are not the first. */
+  /** Stores that the welcome was shown. */
   function used(): void {
     try {
       localStorage.setItem(KEY, 'past')

@@ -80,7 +80,7 @@ export const useRuleDraftStore = defineStore('rule-draft', () => {
 
   let asked = 0
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** Resolves with the newest response, or as soon as there is a newer request. */
+  /** Resolves when the latest check is answered or superseded. */
   let settled: Promise<void> = Promise.resolve()
   let release = (): void => undefined
   /** A pasted text is replaced by its normalized form; a typed one is kept. */

@@ -98,7 +98,7 @@ export const useSourceStore = defineStore('source', () => {
     hasSpeed.value = origin.kind === 'EMULATED'
     frame.value = receivedMs.value < agreed.untilMs ? { ...next, ...agreed.change(next) } : next
   }
-  /** The view shows a frame of the current source. */
+  /** Called by a view once it shows a frame of the current source. */
   const turned = (): void => {
     before.value = null
   }
@@ -159,7 +159,7 @@ export const useSourceStore = defineStore('source', () => {
       }),
     )
 
-  /** Enforce mode is unlocked by the host until `untilMs`. */
+  /** Records the unlock granted by the host, until `untilMs`. */
   const unlocked = (untilMs: number): void => agree(() => ({ unlockedUntilMs: untilMs }))
   const lock = (): Promise<void> =>
     ask(

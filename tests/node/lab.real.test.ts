@@ -188,7 +188,7 @@ describe('sluice emulate', () => {
       [[], 2, /--ssh, --socket PATH/],
       [['nosuch.yaml', '--ssh', '--port', '0'], 1, /scenario nosuch.yaml cannot be read/],
       [['demo', '--ssh', '--port', '0', '--key', '/nosuch/key'], 1, /key \/nosuch\/key.pub cannot be used/],
-      [['demo', '--ssh', '--port', '65534'], 1, /There are no 5 ports from 65534/],
+      [['demo', '--ssh', '--port', '65534'], 1, /There are not 5 free ports from 65534/],
       [['demo', '--socket', '/nosuch/socket'], 1, /socket \/nosuch\/socket cannot be made/],
     ]
     for (const [args, code, why] of cases) {

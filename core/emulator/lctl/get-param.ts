@@ -17,8 +17,6 @@ import { Listing, type Section } from './listing.ts'
 import { parseOptions } from './options.ts'
 import { LONG_NAMES, usage } from './usage.ts'
 
-// One parameter as get_param prints it. Source: spec/lustre 0.2 and 7.1, measured A12, A13, A26.
-
 interface ValueLayout {
   /** False with `-n`. */
   readonly hasName: boolean
@@ -38,6 +36,7 @@ function formatOld(name: string, value: ByteText, hasName: boolean, breakAt: num
   return hasName ? `${name}=${isBroken ? '\n' : ''}${inner}\n` : `${inner}\n`
 }
 
+/** Formats one parameter as get_param prints it. Source: spec/lustre 0.2 and 7.1, measured A12, A13, A26. */
 function formatValue(dialect: LctlDialect, name: string, value: ByteText, layout: ValueLayout): ByteText {
   const { hasName } = layout
   const inner = chomp(value)

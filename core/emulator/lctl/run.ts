@@ -11,11 +11,7 @@ import { isLoaded, type LctlHost, isRoot } from './host.ts'
 import { confParam, printParamsLog } from './permanent.ts'
 import { writeParams } from './set-param.ts'
 
-// `lctl dl`: the devices of a node.
-//
-// Source: spec/lustre 6.9, measured A12, A14, B10.
-
-/** `lctl dl [-t]`. */
+/** `lctl dl [-t]`: the devices of a node. Source: spec/lustre 6.9, measured A12, A14, B10. */
 function deviceList(host: LctlHost, args: readonly string[]): ExecResult {
   const unknown = args.find((a) => a !== '-t' && a !== '--target')
   if (unknown !== undefined) return exitWith(1, `lctl device_list: ${unknown} is not known to this emulated node\n`)

@@ -36,8 +36,7 @@ import type { ClientView, NodeCounters, PeriodRecord } from './node-views.ts'
 import { checkClient, checkSetup, checkWorkload, type ClientSetup, type NodeSetup } from './setup.ts'
 import { TokenSamples, type ClientSample } from './token-samples.ts'
 
-// Client of a simulated node: setup, data path and, unless it is outside traffic, engine.
-
+/** Client of a simulated node: setup, data path and, unless it is outside traffic, engine. */
 class SimulatedClient implements ControlledClient {
   readonly setup: ClientSetup
   readonly path: ClientPath

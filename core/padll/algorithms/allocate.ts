@@ -12,10 +12,9 @@ import { type Leftover, proportionalSharing } from './proportional-sharing.ts'
 import { EPSILON, psfa } from './psfa.ts'
 import { type Oversubscription, scaled } from './scaled.ts'
 
-// Static limits: each job named by a policy gets the policy's rate. Paper V-A, V-B; spec/padll 5 (STATIC).
-
 /**
- * Limits by policy. Jobs without one are omitted as unlimited, so the sum below covers only named jobs.
+ * Limits by policy. Jobs without one are omitted as unlimited, so the sum below covers only named jobs. Source: paper
+ * V-A, V-B; spec/padll 5 (STATIC).
  *
  * Deviation: spec/padll 6 row 9 counts a missing demand as 1 op/s; as a limit that would stop jobs that no policy
  * names. Row 10: limits that sum to more than `maxRate` are scaled down, unless `oversubscription` is `allow`.
@@ -27,21 +26,18 @@ function staticLimits(maxRate: number, jobs: readonly JobDemand[], oversubscript
   return oversubscription === 'allow' ? limits : scaled(limits, maxRate)
 }
 
-// Priority: each job has its demand as a static rate; the rest is not handed out. Paper IV-A; spec/padll 6, row 10.
-
 /**
- * Returns the demands, scaled down to sum to `maxRate` unless `oversubscription` is `allow` (as in the public code).
+ * Returns the demands as static rates, scaled down to sum to `maxRate` unless `oversubscription` is `allow` (as in the
+ * public code); the rest of `maxRate` is not distributed. Source: paper IV-A; spec/padll 6, row 10.
  */
 function priority(maxRate: number, claims: readonly Claim[], oversubscription: Oversubscription): Rates {
   const demands = new Map(claims.map(({ id, demand }) => [id, demand]))
   return oversubscription === 'allow' ? demands : scaled(demands, maxRate)
 }
 
-// Uniform: the same static rate for every job. Paper IV-A, V-C; spec/padll 6, rows 10 and 11.
-
 /**
  * Returns `maxRate` / slots for each job, however many are active; with more jobs than slots it divides by the jobs, so
- * that the sum stays within the limit.
+ * that the sum stays within the limit. Source: paper IV-A, V-C; spec/padll 6, rows 10 and 11.
  *
  * @param slots  expected maximum of concurrent jobs. Default: the number of jobs.
  */

@@ -29,11 +29,12 @@ import { changed, DEFAULT_SETTINGS, type GlobalChange, type GlobalSettings, usab
 import { type LocalPeer, type StageRecord, type StageScope, bounded } from './stage-record.ts'
 import { statusOf } from './status-report.ts'
 
-// Throttled time of each job's operations since the controller first saw it, by scope; bounded for any number of jobs.
-
 /** Gone jobs whose sums are kept. */
 const GONE_MAX = 1000
 
+/**
+ * Throttled time of each job's operations since the controller first saw it, by scope; bounded for any number of jobs.
+ */
 class WaitSums {
   readonly ns = new Map<Scope, Map<string, number>>()
 
@@ -47,9 +48,6 @@ class WaitSums {
   }
 }
 
-// Plan enforcement in two steps, so that the rates in force never sum to more than the limit: first every lowering is
-// sent and awaited, then raises are sent as far as the rates in force leave room.
-
 interface Order {
   readonly of: StageScope
   readonly rate: number
@@ -60,6 +58,9 @@ const DUST = 1e-6
 
 /**
  * Lowerings, and repeated commands that raise nothing.
+ *
+ * A plan is enforced in two steps, so that the rates in force never sum to more than the limit: first every lowering is
+ * sent and awaited, then raises are sent as far as the rates in force leave room.
  *
  * Where the rates that may be in force exceed the limit, a stage whose upper bound alone is known could rise by an
  * apparent lowering: it goes to its floor first. Stages that return after their leases ran out are such.
@@ -109,8 +110,6 @@ function byPeer(orders: readonly Order[], peerOf: (of: StageScope) => LocalPeer 
   }
   return peers
 }
-
-// Answers of local controllers about their stages.
 
 /** Refused commands that are kept. */
 const REFUSALS_MAX = 100
@@ -170,8 +169,6 @@ function takeAck(peer: LocalPeer, ack: Extract<LocalToGlobal, { kind: 'ack' }>, 
   }
 }
 
-// Failures reported by a global controller.
-
 /** Controller that has replaced this one. */
 interface Successor {
   readonly controller: string
@@ -189,7 +186,9 @@ interface FailureInput {
   readonly nowNs: number
 }
 
-/** Codes: SUPERSEDED, NOT_ALLOCATED, OUT_OF_REACH, NOT_ENFORCED, TAKING_OVER. */
+/**
+ * Failures that a global controller reports. Codes: SUPERSEDED, NOT_ALLOCATED, OUT_OF_REACH, NOT_ENFORCED, TAKING_OVER.
+ */
 function failuresOf({ successor, plan, roster, refusals, nowNs }: FailureInput): Failure[] {
   const failures: Failure[] = []
   const secondsTo = (ns: number): number => Math.max(0, Math.ceil((ns - nowNs) / NS_PER_S))
@@ -219,13 +218,12 @@ function failuresOf({ successor, plan, roster, refusals, nowNs }: FailureInput):
   return failures
 }
 
-// Latest events of a controller, numbered so that a reader can tell which are new.
-
 type Event = PadllStatus['events'][number]
 
 const EVENTS_MAX = 200
 const TEXT_MAX = 512
 
+/** Latest events of a controller, numbered so that a reader can tell which are new. */
 class EventLog {
   #events: Event[] = []
   #seq = 0

@@ -77,7 +77,9 @@ export interface StageEntry {
 }
 
 export type LocalToGlobal =
-  /** Sent on connecting and after a new global controller: the complete list, so that it may be repeated. */
+  /**
+   * Sent on connecting and when the global controller changes. Contains all stages, so sending it again is harmless.
+   */
   | {
       readonly kind: 'hello'
       readonly local: string

@@ -1,7 +1,7 @@
 /**
  * Reserved rates of stages out of reach: they cannot be reclaimed before the leases have run out, and a stage that
- * still runs then follows its lease. They stay reserved until the stage returns, or its node without it. Source:
- * spec/padll 8 [R].
+ * still runs then follows its lease. A rate stays reserved until its stage reconnects, until its node reconnects
+ * without the stage, or until `forgetNs`. Source: spec/padll 8 [R].
  */
 import type { Scope } from '../vocabulary.ts'
 import type { StageIdentity } from './messages.ts'
@@ -9,8 +9,9 @@ import type { StageIdentity } from './messages.ts'
 export interface Reservation {
   readonly identity: StageIdentity
   readonly local: string
-  /** op/s by scope: until its leases have run out, and after that; empty if it cannot run any more. */
+  /** op/s by scope, until its leases have run out at `untilNs`. */
   readonly rates: ReadonlyMap<Scope, number>
+  /** op/s by scope after `untilNs`; empty if it cannot run any more. */
   readonly later: ReadonlyMap<Scope, number>
   readonly lostNs: number
   readonly untilNs: number
@@ -57,7 +58,7 @@ export class Reservations {
     }
   }
 
-  /** Drops expired reservations; true if there were any. */
+  /** Drops or reduces expired reservations; true if any changed. */
   expire(nowNs: number): boolean {
     let isAny = false
     for (const [key, some] of this.#all) {

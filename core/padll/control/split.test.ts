@@ -27,7 +27,7 @@ test('jobs get whole rates, nothing lost, none moved by more than 1 op/s', () =>
   expect(wholeRates([110_000 / 3, 110_000 / 3, 110_000 / 3])).toEqual([36_666, 36_667, 36_667])
 })
 
-test('equal: floor, with the remainder on the first', () => {
+test('equal: floor, with the remainder on the first ones', () => {
   expect(splitRate(10, [1, 1, 1])).toEqual([4, 3, 3])
   expect(splitRate(2, [1, 1, 1])).toEqual([1, 1, 1])
   expect([0, 1, 2].map((i) => equalPart(11, 3, i))).toEqual([4, 4, 3])

@@ -1,22 +1,22 @@
 /**
  * Rates split into whole op/s without loss: jobs to whole rates, a job's rate over its stages, a stage's over its
- * channels. Source: spec/padll 5 (`equal`, floor, with the remainder on the first; `usage`), 6 rows 5 and 15.
+ * channels. Source: spec/padll 5 (`equal`, floor, with the remainder on the first ones; `usage`), 6 rows 5 and 15.
  */
 
 /** Upper bound of the relative rounding error of summed rates; a rate that is whole never gains 1 by it. */
-const DUST = 1e-9
-const DUST_MAX = 0.5
+const ROUNDING_TOLERANCE = 1e-9
+const ROUNDING_TOLERANCE_MAX = 0.5
 
 /**
- * Rounds rates to whole numbers with the same (floored) sum: each is the step of the running sum, so whole rates stay
- * as they are and none moves by 1 op/s or more.
+ * Rounds rates to whole numbers with the same (floored) sum: each result is the increase of the floored running sum, so
+ * whole rates stay as they are and none changes by 1 op/s or more.
  */
 export function wholeRates(rates: readonly number[]): number[] {
   let sum = 0
   let before = 0
   return rates.map((rate) => {
     sum += rate
-    const now = Math.floor(sum + Math.min(DUST_MAX, Math.max(1, sum) * DUST))
+    const now = Math.floor(sum + Math.min(ROUNDING_TOLERANCE_MAX, Math.max(1, sum) * ROUNDING_TOLERANCE))
     const part = now - before
     before = now
     return part
@@ -24,8 +24,8 @@ export function wholeRates(rates: readonly number[]): number[] {
 }
 
 /**
- * Part `i` of `n` equal parts; the first gets the remainder. Monotonic in `total`, so all parts move in the same
- * direction.
+ * Part `i` of `n` equal parts; the first `total % n` parts are larger by 1. Monotonic in `total`, so all parts move in
+ * the same direction.
  */
 export const equalPart = (total: number, n: number, i: number): number => Math.floor((total + n - 1 - i) / n)
 
@@ -57,7 +57,7 @@ export function splitRate(total: number, floors: readonly number[], weights?: re
   }
 }
 
-/** Splits `total` over the open ones; the first gets what flooring leaves. */
+/** Splits `total` over the open ones; what flooring leaves goes, 1 op/s each, to the first ones. */
 function cut(open: readonly number[], total: number, parts: number[], weights: readonly number[] | undefined): void {
   if (!weights) {
     for (const [k, i] of open.entries()) parts[i] = equalPart(total, open.length, k)
@@ -67,7 +67,7 @@ function cut(open: readonly number[], total: number, parts: number[], weights: r
   const sum = open.reduce((s, i) => s + weightOf(i), 0)
   let rest = total
   for (const i of open) {
-    parts[i] = Math.min(rest, Math.floor((total * weightOf(i)) / sum + DUST))
+    parts[i] = Math.min(rest, Math.floor((total * weightOf(i)) / sum + ROUNDING_TOLERANCE))
     rest -= parts[i]
   }
   for (let k = 0; rest > 0; k = (k + 1) % open.length, rest--) parts[open[k]!]!++

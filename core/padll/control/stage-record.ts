@@ -65,7 +65,7 @@ export class StageScope {
     this.#windowNs += windowNs
   }
 
-  /** Begins the next rounds. */
+  /** Sets `usage` to the mean served rate of the collected rounds and clears the sums. */
   endRounds(): void {
     if (this.#windowNs === 0) return
     this.usage = (this.#served / this.#windowNs) * 1e9
@@ -78,7 +78,7 @@ export class StageRecord {
   readonly key: string
   readonly identity: StageIdentity
   readonly joinedNs: number
-  /** Number of the last request to its local controller when it joined. */
+  /** Number of the last request to its local controller at the time it joined. */
   readonly joinedAt: number
   readonly scopes = new Map<Scope, StageScope>()
   /** All objects, also those without a limit. */

@@ -22,8 +22,6 @@ import { opcodePolicy } from './service-rules.ts'
 import type { JobShare } from './shares.ts'
 import { isOf, type MdsServer, type ServicePlace, servicePlaces, type Spot, spotsOf } from './spots.ts'
 
-// Split of one rate over the places that use it.
-
 /** One opcode of one service of one server. */
 export interface Place {
   /** Recent use, op/s. */
@@ -122,8 +120,6 @@ function largest(places: readonly RatedPlace[], value: (place: RatedPlace, i: nu
   return at
 }
 
-// Foreign rules that were started after Sluice's precede them: the first match takes an RPC.
-
 interface Wanted {
   readonly host: string
   readonly service: MdsService
@@ -132,7 +128,10 @@ interface Wanted {
   readonly opcodes: readonly string[]
 }
 
-/** Returns a function that finds a foreign rule which takes, or may take, RPCs of an existing Sluice rule. */
+/**
+ * Returns a function that finds a foreign rule which takes, or may take, RPCs of an existing Sluice rule: rules that
+ * were started later precede it, and the first match takes an RPC.
+ */
 function foreignBefore(places: readonly ServicePlace[]): (wanted: Wanted) => string | undefined {
   const binders = new Map<string, { readonly binder: Binder<RuleLine>; readonly names: ReadonlySet<string> }>()
   for (const { server, service } of places) {

@@ -2,11 +2,11 @@
  * Mapping of PADLL's operations to RPCs, MDS services and job_stats counters. A TBF rule sees the RPC, not the call:
  * operations that share an opcode share a bucket.
  *
- * Source: measured B5 and part 2, 9: open and create are `ldlm_enqueue`, close runs on `mdt_readpage`, `mds_reint` is
- * mkdir, unlink, rename and setattr and not create; the counters and rows that changed in the same runs: stat is
- * `ldlm_enqueue`, rmdir `mds_reint`, readdir and getxattr go to `mdt_readpage`, statfs and sync are RPCs of their own
- * on `mdt`. Not measured, from the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod, setxattr and migrate as
- * `mds_reint`, listxattr as `mds_getxattr`.
+ * Source: measured in B5 and part 2, 9: open and create are `ldlm_enqueue`; close runs on `mdt_readpage`; mkdir,
+ * unlink, rename and setattr are `mds_reint`, create is not. The counters and rows that changed in the same runs show
+ * that stat is `ldlm_enqueue`, rmdir is `mds_reint`, readdir and getxattr run on `mdt_readpage`, and statfs and sync are
+ * RPCs of their own on `mdt`. Not measured, but inferred from the names of the RPCs (spec/lustre 1.2, 4.2): link, mknod,
+ * setxattr and migrate are `mds_reint`, and listxattr is `mds_getxattr`.
  */
 import type { Scope } from '../vocabulary.ts'
 
@@ -21,7 +21,10 @@ export interface MdsRpc {
   readonly service: MdsService
   /** Names of the operations that it carries. */
   readonly carries: readonly string[]
-  /** Counters that each count one such RPC; empty if none does. */
+  /**
+   * Counters that each count one such RPC; empty if none does. Those of kinds of renames are omitted, because `rename`
+   * counts these, too.
+   */
   readonly counters: readonly string[]
 }
 
@@ -48,8 +51,8 @@ const BY_OPCODE: ReadonlyMap<string, MdsRpc> = new Map(MDS_RPCS.map((r) => [r.op
 export const rpcOf = (opcode: string): MdsRpc | undefined => BY_OPCODE.get(opcode)
 
 /**
- * Returns a counter of a job with every RPC counted once. A create counts as open and as mknod: as many mknod as there
- * were opens are taken for creates. Counters of a rename's kind are not operations of their own.
+ * Returns a counter of a job. A create is counted as open and as mknod: subtracts the opens from mknod, so that each
+ * RPC is counted once.
  */
 function once(ops: OpCounts, counter: string): number {
   const n = ops.get(counter) ?? 0

@@ -1,6 +1,6 @@
 /**
- * Layout of a stage: its channels and their enforcement objects by housekeeping rules. Source: spec/padll 1.5 and 2. A
- * duplicate is refused; the rest stays.
+ * Layout of a stage: its channels and their enforcement objects by housekeeping rules. A duplicate channel or object is
+ * refused; existing ones are unchanged. Source: spec/padll 1.5 and 2.
  */
 import { fail, ok, type Failure, type Result } from '../../base/result.ts'
 import { NS_PER_US } from '../../base/units.ts'

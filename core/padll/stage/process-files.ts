@@ -3,10 +3,10 @@
  * those that a later call may start from. Entries are copied on dup, dup2, dup3, fcntl(F_DUPFD) and fork, and removed
  * on close.
  *
- * Source: spec/padll 1.2 [R]. Deviations from the public code, all recommended: closed descriptors are forgotten at
- * once, F_DUPFD copies, an unknown descriptor is never managed. Bounds: descriptors up to FD_LIMIT (the kernel's
- * fs.nr_open); paths of at most PATHS_KEPT of them, the others keep only their mount point, and relative paths from
- * them are assumed to stay in it.
+ * Source: spec/padll 1.2. Deviations from the public code (recommended in spec/padll 1.2): closed descriptors are
+ * forgotten at once, F_DUPFD copies, an unknown descriptor is never managed. Bounds: at most FD_LIMIT descriptors (the
+ * kernel's fs.nr_open); a path is stored for at most PATHS_KEPT of them. The others keep only their mount point, and
+ * relative paths from them are assumed to stay in it.
  */
 import { type MountPoints, resolvedPath, UNMANAGED } from './mount-points.ts'
 

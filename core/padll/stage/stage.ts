@@ -38,9 +38,10 @@ import {
   type BypassReason,
 } from './request.ts'
 
-// A flow: all requests of one call, workflow, size class, job and user. Their channel and object are cached until the
-// layout of the stage changes, so requests are not hashed.
-
+/**
+ * All requests of one call, workflow, size class, job and user. Their channel and object are cached until the layout of
+ * the stage changes, so requests are not hashed.
+ */
 class Flow implements WaitCounts {
   readonly call: PosixCallRow
   readonly workflow: number
@@ -52,11 +53,13 @@ class Flow implements WaitCounts {
   /** Limiter; null: none, for the reason `bypass`. */
   object: EnforcementObject | null = null
   bypass: Forwarded = FORWARDED['no-channel']
-  /** Operations that arrived, and operations released after a wait. */
+  /** Operations that arrived. */
   arrived = 0
+  /** Operations released after a wait. */
   waited = 0
-  /** Sum and maximum of their waits. */
+  /** Sum of their waits. */
   waitNs = 0
+  /** Longest of their waits. */
   longestNs = 0
 
   constructor(call: PosixCallRow, workflow: number, size: number, user: string, job: string) {
@@ -68,17 +71,18 @@ class Flow implements WaitCounts {
   }
 }
 
-// Counters per call: calls, errors, bypassed ones and bytes, in two tables as upstream has them: processed calls, and
-// calls only passed through (switch off, not ready). Source: spec/padll 1.1. "Bypassed": intercepted, but not a managed
-// file.
-
 interface CallCounts {
   readonly calls: number
   readonly errors: number
+  /** Intercepted calls on files that are not managed. */
   readonly bypassed: number
   readonly bytes: number
 }
 
+/**
+ * Counters per call. As upstream, a stage has two tables: of processed calls, and of calls only passed through (switch
+ * off, not ready). Source: spec/padll 1.1.
+ */
 class CallTable {
   // By index of the call.
   readonly #calls = new Float64Array(POSIX_CALLS.length)
@@ -152,8 +156,6 @@ export function formatCallTable(table: CallTable, title: string): string {
   return `${lines.join('\n')}\n`
 }
 
-// File of a request, and the effect of an executed call on the descriptors of its process. Source: spec/padll 1.2.
-
 const pathMount = (
   path: string | undefined,
   dirfd: number | undefined,
@@ -164,7 +166,7 @@ const pathMount = (
 /**
  * Mount point of a request: its index, UNMANAGED, or UNKNOWN for an unopened descriptor and for calls without a file. A
  * rename is under either of its paths; upstream (`mounts.substring`) checks only the new one, so that files moved away
- * escape.
+ * escape. Source: spec/padll 1.2.
  */
 function mountOfRequest(call: PosixCallRow, request: StageRequest, files: ProcessFiles, mounts: MountPoints): number {
   switch (call.locate) {
@@ -186,7 +188,7 @@ function mountOfRequest(call: PosixCallRow, request: StageRequest, files: Proces
 /** Not a descriptor: default for an absent one. */
 const NONE = -1
 
-/** Applies an executed call's opens, copies and closes to `files`. */
+/** Applies an executed call's opens, copies and closes to the descriptors `files`. Source: spec/padll 1.2. */
 function applyEffect(
   call: PosixCallRow,
   request: StageRequest,
@@ -220,13 +222,10 @@ function applyEffect(
   }
 }
 
-// Principals whose requests a stage has seen: pairs of job and user with their flows. Usually there is one, the stage's
-// own. The first PRINCIPALS_MAX pairs are cached; further ones are distinguished, too, but looked up for each request
-// and not reported.
-
 export const PRINCIPALS_MAX = 10_000
 const CALLS = POSIX_CALLS.length
 
+/** A pair of job and user, with its flows. */
 class Principal {
   readonly job: string
   readonly user: string
@@ -239,7 +238,10 @@ class Principal {
     this.#workflows = workflows
   }
 
-  /** @param workflow  its index. @param size  its class. */
+  /**
+   * @param workflow  index of the workflow.
+   * @param size      size class.
+   */
   flow(call: PosixCallRow, workflow: number, size: number): Flow {
     const at = (size * this.#workflows + workflow) * CALLS + call.index
     return this.#flows[at] ?? this.#newFlow(at, call, workflow, size)
@@ -255,6 +257,10 @@ class Principal {
   }
 }
 
+/**
+ * Principals whose requests a stage has seen. Usually there is one, the stage's own. The first PRINCIPALS_MAX are
+ * cached; further ones are distinguished, too, but created for each request and not reported.
+ */
 class Principals {
   readonly own: Principal
   readonly #workflows: number
@@ -299,9 +305,12 @@ export interface StageOptions {
   readonly workflows?: number
   /** Attributes that distinguish all channels, matched exactly, as upstream; absent: see differentiation.ts. */
   readonly mask?: Mask
-  /** Mounts by substring, contexts and types exactly as in the call table, buckets that spend whole. Default false. */
+  /**
+   * Mounts by substring, contexts and types exactly as in the call table, buckets that spend only whole tokens.
+   * Default false.
+   */
   readonly strictUpstream?: boolean
-  /** Buckets that drift, see token-bucket.ts. Default false. */
+  /** Accumulates refill drift as upstream does, see token-bucket.ts. Default false. */
   readonly driftCompat?: boolean
   /** Initial working directory of the process, `/` if absent. */
   readonly cwd?: string
@@ -311,11 +320,13 @@ export interface StageOptions {
 export interface WaitsOfOperation {
   readonly job: string
   readonly operation: OperationType
-  /** Managed operations that arrived, and operations released after a wait. */
+  /** Managed operations that arrived. */
   readonly arrived: number
+  /** Operations released after a wait. */
   readonly waited: number
-  /** Sum and maximum of their waits. */
+  /** Sum of their waits. */
   readonly waitNs: number
+  /** Longest of their waits. */
   readonly longestNs: number
 }
 

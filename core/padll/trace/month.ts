@@ -10,7 +10,10 @@ import { generateTrace, TRACE_A } from './trace.ts'
 
 export const MONTH_MINUTES = 43_200
 const DAY = 1440
-/** Minute at which the month contains the evaluation's trace: at twice the rate of the replay, minute for second. */
+/**
+ * First minute of the embedded evaluation trace: each second of the replay becomes one minute, at TRACE_FACTOR times
+ * its rate.
+ */
 const TRACE_AT = 18_000
 const TRACE_FACTOR = 2
 /** Exact mean and maximum, op/s. */
@@ -38,16 +41,12 @@ const REGIMES: readonly Regime[] = [
   { mean: 270_000, sigma: 0.25, atLeast: 60, more: 180, next: [0.3, 0.65, 0, 0.05] },
   { mean: 470_000, sigma: 0.05, atLeast: 150, more: 270, next: [0.6, 0.2, 0.2, 0] },
 ]
-/**
- * Correlation of the noise of neighboring minutes, and its largest part of sigma: heavy load stays above 400 kops/s.
- */
+/** Correlation of the noise of neighboring minutes. */
 const RHO = 0.9
+/** Noise is clamped to this many sigma, so that heavy load stays above 400 kops/s. */
 const Z_MAX = 3
-/**
- * One heavy range of days, so that the longest one does not depend on the draw: its length, min, and the number of
- * regimes before it.
- */
-const LONG = { minutes: 38 * 60, after: 30 }
+/** One heavy phase of 38 h, forced as the 30th regime, so that the longest heavy phase does not depend on the seed. */
+const LONG = { minutes: 38 * 60, at: 30 }
 const BURST = { chance: 0.0016, least: 600_000, most: 1_000_000, shortest: 1, longest: 4 } as const
 
 /** Returns the total metadata rate of each minute, op/s. Mean and maximum are exact. */
@@ -63,9 +62,9 @@ export function generateMonth(seed: number): Float64Array {
   for (let t = 0; t < MONTH_MINUTES; t++) {
     if (left === 0) {
       regimes++
-      regime = regimes === LONG.after ? HEAVY : following(REGIMES[regime]!, uniform())
+      regime = regimes === LONG.at ? HEAVY : following(REGIMES[regime]!, uniform())
       const { atLeast, more } = REGIMES[regime]!
-      left = regimes === LONG.after ? LONG.minutes : Math.round(atLeast - more * Math.log(1 - uniform()))
+      left = regimes === LONG.at ? LONG.minutes : Math.round(atLeast - more * Math.log(1 - uniform()))
     }
     left--
     const { mean, sigma } = REGIMES[regime]!
@@ -114,7 +113,7 @@ function setMaximum(rates: Float64Array, isFixed: Uint8Array): void {
 
 /** Scales everything but heavy load, bursts and the embedded trace so that the mean is MEAN. */
 function rescale(rates: Float64Array, isFixed: Uint8Array): void {
-  // Clipping moves the mean a little, so several rounds; the last digits go to the free minutes alike.
+  // Clamping changes the mean, so the scaling is repeated.
   for (let round = 0; round < 8; round++) {
     let fixed = 0
     let free = 0
@@ -138,11 +137,12 @@ export interface Bandwidth {
 /** Exact means of the month, GiB/s. */
 const READ_MEAN = 48
 const WRITE_MEAN = 0.6
-/** Days with more than RATIO operations per GiB. */
-const POOR_FROM = 13 * DAY
-const POOR_TO = 20 * DAY
+/** Days of low bandwidth: more than RATIO operations per GiB. */
+const LOW_BANDWIDTH_FROM = 13 * DAY
+const LOW_BANDWIDTH_TO = 20 * DAY
 const RATIO = 120_000
-const POOR_WRITES = 0.2
+/** Part of the writes in the bandwidth of these days. */
+const LOW_BANDWIDTH_WRITES = 0.2
 
 /** Generates the bandwidth that goes with the metadata rates of a month. */
 export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth {
@@ -155,9 +155,9 @@ export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth 
   for (let t = 0; t < rates.length; t++) {
     z = RHO * z + Math.sqrt(1 - RHO * RHO) * normal()
     w = RHO * w + Math.sqrt(1 - RHO * RHO) * normal()
-    if (t >= POOR_FROM && t < POOR_TO) {
+    if (t >= LOW_BANDWIDTH_FROM && t < LOW_BANDWIDTH_TO) {
       const total = (rates[t]! / RATIO) * (0.99 - 0.2 * uniform())
-      write[t] = total * POOR_WRITES
+      write[t] = total * LOW_BANDWIDTH_WRITES
       read[t] = total - write[t]!
     } else {
       read[t] = Math.exp(0.35 * z)
@@ -169,14 +169,16 @@ export function generateBandwidth(seed: number, rates: Float64Array): Bandwidth 
   return { read, write }
 }
 
-/** Scales the other days to the mean. */
+/** Scales the days outside the low-bandwidth range so that the overall mean is `mean`. */
 function toMean(values: Float64Array, mean: number): void {
-  let poor = 0
+  let low = 0
   let others = 0
   values.forEach((value, t) => {
-    if (t >= POOR_FROM && t < POOR_TO) poor += value
+    if (t >= LOW_BANDWIDTH_FROM && t < LOW_BANDWIDTH_TO) low += value
     else others += value
   })
-  const factor = (mean * values.length - poor) / others
-  for (let t = 0; t < values.length; t++) if (t < POOR_FROM || t >= POOR_TO) values[t] = values[t]! * factor
+  const factor = (mean * values.length - low) / others
+  for (let t = 0; t < values.length; t++) {
+    if (t < LOW_BANDWIDTH_FROM || t >= LOW_BANDWIDTH_TO) values[t] = values[t]! * factor
+  }
 }

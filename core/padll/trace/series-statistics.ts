@@ -1,4 +1,4 @@
-/** Statistics that the paper reports of its month, of a series of minutes. */
+/** Statistics that the paper reports for its month, computed from a series of per-minute rates. */
 
 /** Lengths of the ranges in which the rate stays above `threshold`, min. */
 export function rangesAbove(rates: ArrayLike<number>, threshold: number): number[] {

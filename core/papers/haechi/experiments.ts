@@ -12,8 +12,6 @@ import { leastMet, meanClients } from './metrics.ts'
 import { estimating } from './node-run.ts'
 import { CAPACITY, LEARNING_SETUP, reserved, sizeSetup, type Spread } from './setups.ts'
 
-// The paper taken literally (spec/haechi 4, 7, 8): effect of each of its rules, alone and together.
-
 /** Traffic of 15 % ends: the capacity is underestimated (Fig. 18, 19). */
 const ending = (key: string, spread: Spread, settings: HaechiSettings, measured: number): Variant =>
   variant('literal', key, {
@@ -32,6 +30,7 @@ const DEFAULTS = learning('zipf', 90)
 /** Periods between the two changes of a run of set 4. */
 const LOW = 30
 
+/** The paper taken literally (spec/haechi 4, 7, 8): effect of each of its rules, alone and together. */
 const literal = experimentOf({
   name: 'cap',
   title: 'The paper taken literally',

@@ -9,8 +9,7 @@ import { allocate } from '../../padll/algorithms/allocate.ts'
 import { invariant } from '../../base/result.ts'
 import { type Control, JOIN_S, MAX_RATE, type ScenarioJob, STAGES } from './scenarios.ts'
 
-// Split of a job's rate over its stages in the fluid model. Source: spec/padll 5 [R].
-
+/** Split of a job's rate over its stages in the fluid model. Source: spec/padll 5 [R]. */
 interface StageSplit {
   /** Part of the job's load that each stage submits; they sum to 1. */
   readonly load: readonly number[]

@@ -11,9 +11,6 @@ import { Stage } from '../../padll/stage/stage.ts'
 import type { OperationContext, OperationType } from '../../padll/vocabulary.ts'
 import { claimsOf, named, published } from './expectations.ts'
 
-// V-A and V-B: one job's stages under static limits that an administrator changes every few minutes. The stages are the real
-// ones, in virtual time: calls go through call table, mount point, channel and token bucket (10 ms).
-
 /** Operations arrive in steps of this, ns. */
 const STEP_NS = 100 * NS_PER_MS
 const STEPS = NS_PER_S / STEP_NS
@@ -46,6 +43,10 @@ const PATH = `${MOUNT}/job/file`
 /** Descriptor of `PATH`. */
 const FD = OPEN_FD
 
+/**
+ * V-A and V-B: one job's stages under static limits that an administrator changes every few minutes. The stages are the
+ * real ones, in virtual time: calls go through call table, mount point, channel and token bucket (10 ms).
+ */
 function runLimited(setup: LimitedSetup): LimitedRun {
   const { limits, periodS } = setup
   const inQueue = Array.from({ length: setup.stages }, () => 0)

@@ -12,9 +12,6 @@ import { vpicExperiments } from './vpic.ts'
 import { experimentOf, variant } from './expectations.ts'
 import { bandwidth, independent, strided } from './writers.ts'
 
-// II-C, equations (1) and (2): bandwidth of N conflicting writes to one stripe, and the same from the state machines
-// with the parameters of Table I and no other costs.
-
 /** Table I: RPC operations/s of a lock server, round trip (s), network and disk (B/s). */
 const TABLE_I = { ops: 1e7, rttS: 1e-6, netBps: 12.5e9, diskBps: 3e9 } as const
 
@@ -78,6 +75,10 @@ function simulated(bytes: number, seed: number): number {
   return bandwidth(run) * 1e9
 }
 
+/**
+ * II-C, equations (1) and (2): bandwidth of N conflicting writes to one stripe, and the same from the state machines
+ * with the parameters of Table I and no other costs.
+ */
 const eq1 = experimentOf<number>({
   name: 'eq1',
   title: 'Equations (1) and (2): bandwidth bound of conflicting writes',

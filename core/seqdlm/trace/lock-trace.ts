@@ -30,8 +30,7 @@ import type {
 } from './trace.ts'
 import { type Counts, BUCKET_NS, BUSY_SINCE, HANDOVERS, WAITING } from './counts.ts'
 
-// Numbers in a trace's texts: thin spaces between thousands, ranges with their last byte.
-
+/** Number with thin spaces between thousands. */
 const grouped = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, '\u2009')
 
 /** `#4 121`. */
@@ -48,8 +47,6 @@ function listed(texts: readonly string[], most = 3): string {
   const more = texts.length - most
   return texts.slice(0, most).join(', ') + (more > 0 ? ` and ${grouped(more)} more` : '')
 }
-
-// Alarms: convoys, ping-pong, a client that does not answer.
 
 /** Waiting requests of a convoy: with fewer, two or three clients simply take turns. */
 const CONVOY = 4
@@ -73,7 +70,7 @@ interface AlarmSource {
   readonly timeoutNs: number
 }
 
-/** Alarms as of `at`, of each kind the most urgent first. */
+/** Alarms as of `at` (convoys, ping-pong, a client that does not answer), of each kind the most urgent first. */
 function alarmsAt(source: AlarmSource, at: number): TraceAlarm[] {
   const { ledger, store } = source
   const convoys: (TraceAlarm & { kind: 'convoy' })[] = []
@@ -143,11 +140,10 @@ function oldestRevocation({ store, timeoutNs }: AlarmSource, at: number): TraceA
   return { kind: 'eviction', resource, client, ageNs: at - oldestNs, timeoutNs }
 }
 
-// Explanation of a grant: the cell of Table II or the state of the queue that decided it, the locks it merged with, and
-// the reason for not granting it for longer use. Derived from the lives around it; it contains only modes and numbers.
-
 /**
- * Returns the rule that decided a grant.
+ * Explains a grant: the cell of Table II or the state of the queue that decided it, the locks it merged with, and the
+ * reason for not granting it for longer use. Derived from the lives around it; the text contains only modes and
+ * numbers.
  *
  * @param w       granted.
  * @param behind  its obstacles until then.
@@ -215,9 +211,7 @@ function earlyRevocation(w: LifeRecord, around: readonly LifeRecord[]): string {
   return `granted as canceling: could not expand, ${who} waits (early revocation)`
 }
 
-// Text of a message; created when it is read.
-
-/** `asks NBW 0 .. 65 535`, `grants #4 127 NBW 0 .. end, early`. */
+/** Text of a message: `asks NBW 0 .. 65 535`, `grants #4 127 NBW 0 .. end, early`. */
 function messageWords(m: MessageRecord, life: LifeRecord | null): string {
   switch (m.kind) {
     case 'lock-request':
@@ -266,8 +260,6 @@ function flushWords({ flushed }: MessageRecord): string {
   const bytes = flushed.reduce((sum, f) => sum + f.bytes, 0)
   return `flushes ${grouped(bytes)} bytes of ${listed(flushed.map((f) => showSn(f.sn)))}`
 }
-
-// Range with the fullest queue: default range to show for a resource.
 
 /** Candidate ends per range: a quarter of a range apart. */
 const PARTS = 4

@@ -23,7 +23,7 @@ export function rulesCommand(): Command {
       (await import('./list-command.ts')).list(...args),
     )
   add('plan')
-    .description('commands that bring a cluster to the rules of a file; nothing is sent')
+    .description('show the commands that would make the rules of a cluster equal to those in a file; nothing is sent')
     .argument('<cluster>')
     .requiredOption('--desired <file>', 'YAML: rules: [{ match, rate, queue?, rank?, name? }]; - is standard input')
     .option('--expire <time>', 'lifetime of the rules, for example 30m', expiry, 1800)
@@ -33,7 +33,10 @@ export function rulesCommand(): Command {
   add('apply')
     .description('send a plan: timers first, canary before the other servers, with read-back')
     .argument('<plan>', 'plan id')
-    .requiredOption('--target <name>', 'the cluster, or the only rule or job of the plan')
+    .requiredOption(
+      '--target <name>',
+      'confirmation: type the name of the cluster (or of the rule or job, if the plan has only one)',
+    )
     .option('--expire <time>', 'overrides the lifetime of the plan', expiry)
     .option('--reason <text>', 'overrides the reason of the plan')
     .option('--canary <s>', 'seconds to watch the first server before the rest', canary, 10)
@@ -49,7 +52,10 @@ export function rulesCommand(): Command {
     .description('revert a change of rules or of a policy')
     .argument('<change>', 'change id')
     .option('--canary <s>', 'seconds to watch the first server before the rest', canary, 0)
-    .option('--yes-laptop-bound', 'restored rules may depend on this command')
+    .option(
+      '--yes-laptop-bound',
+      'if a server supports no timers, this command keeps running and ends the rules itself',
+    )
     .action(async (...args: Parameters<typeof import('./revert.ts').revert>) =>
       (await import('./revert.ts')).revert(...args),
     )

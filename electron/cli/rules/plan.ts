@@ -21,8 +21,6 @@ import { EXIT, jsonText, line, must, plain, stopJson } from '../output.ts'
 import { commandRules, openStore } from './command-rules.ts'
 import { planDocumentOf } from './documents.ts'
 
-// Changes that bring a cluster to a desired rule file: managed rules not in the file are stopped, the others are started again.
-
 interface DesiredTerms {
   readonly expiresS: number
   readonly reason: string
@@ -78,8 +76,9 @@ function unwanted(ruleService: RuleService, service: ServiceName, desired: reado
 }
 
 /**
- * Stages the file. A rule that already exists is stopped and started, which the planner reduces to the minimum: a new rate, or
- * only another timer.
+ * Stages the changes that bring a cluster to a desired rule file. Managed rules that are not in the file are stopped. A
+ * rule that already exists is stopped and started, which the planner reduces to the minimum: a new rate, or only another
+ * timer.
  *
  * Failures: FOREIGN_RULE (the name is in use by a rule not managed by Sluice), those of the start order, and those of staging with
  * the line.

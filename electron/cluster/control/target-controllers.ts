@@ -18,10 +18,10 @@ import type { ClusterSource, TargetCounters } from '../../base/connection.ts'
 import type { JobRegistry } from '../state/job-registry.ts'
 import type { LedgerStateStore } from './ledger-state-store.ts'
 
-// Counters of a target that only a source that owns its servers can provide: RPCs by job that Lustre does not count,
-// and device time. The emulator provides them; a live cluster does not.
-
-/** Internal counters of a target for one period. */
+/**
+ * Counters of a target for one period that only a source that owns its servers can provide: RPCs by job that Lustre
+ * does not count, and device time. The emulator provides them; a live cluster does not.
+ */
 interface CounterPeriod {
   readonly jobs: ReadonlyMap<string, Record<'arrivals' | 'dispatched' | 'queued', number>>
   /** 0..1. */

@@ -289,7 +289,7 @@ shift 2; exec ${bin} "$@"`
       'an MGS alone',
       { devices: MGS_DEVICES, params: { ...COMMON, 'mgs.MGS.live.*': LIVE } },
       'ok',
-      /mgs alone: .*4 targets on its books/,
+      /mgs alone: .*4 targets registered/,
     ],
     ['nothing mounted', { devices: '', params: COMMON }, 'watch', /no target is mounted/],
     ['no OST mounted', { devices: '  2 UP ost OSS OSS_uuid 2\n', params: COMMON }, 'watch', /oss: no target/],

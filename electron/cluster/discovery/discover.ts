@@ -28,8 +28,6 @@ import { LCTL_PATH, noScope, type SudoScope, ROOT_SCOPE } from '../remote/sudo-s
 import type { ExecResult, TimerKind } from '../../base/connection.ts'
 import { ASKS_PASSWORD, parseSudoList, scopeOf, scopeOfRefusal } from './sudo-list.ts'
 
-// Relevant properties of the machine: the mechanism for expiry timers, and the clock.
-
 const TIMER_LINE = 'systemctl is-system-running; command -v systemd-run; command -v setsid; command -v nohup'
 /** States of a systemd that accepts transient units. */
 const RUNS = /^(?:running|degraded|starting|initializing|maintenance)$/m
@@ -95,8 +93,6 @@ async function findClock(
   const fix = 'Set both by NTP (chronyc tracking, timedatectl).'
   return ok({ clockSkewMs: skew, end: { state: 'watch', detail, fix } })
 }
-
-// Login on a server, and its root permissions there.
 
 interface Login {
   readonly uid: number

@@ -18,14 +18,15 @@ import { fail, ok, type Failure, type Result } from '#core/base/result.ts'
 import { expandHostName, splitHostList } from '#core/base/host-list.ts'
 import { writeFileAtomic } from '../../files/atomic-file.ts'
 
-// Ranges of host names as admins write them: `oss[01-12]`, `oss[1,3,7-9].hpc`, and commas between names.
-
 const HOSTS = 512
 
 const refuse = (text: string, why: string): Result<never> =>
   fail({ code: 'HOST_RANGE', what: `${text.slice(0, 80)} does not name servers`, why: `${text.slice(0, 80)}: ${why}` })
 
-/** Expands the names of a range, in order; at most 512. Failure: HOST_RANGE. */
+/**
+ * Expands ranges of host names as admins write them, `oss[01-12]`, `oss[1,3,7-9].hpc`, with commas between names; in
+ * order, at most 512. Failure: HOST_RANGE.
+ */
 export function expandHosts(text: string): Result<string[]> {
   const words = splitHostList(text)
     .map((word) => word.trim())

@@ -9,8 +9,6 @@ import type { EventLog } from '../state/event-log.ts'
 import { convoysBetween, type SeenAlarm } from './peaks.ts'
 import { alarmText, resourceName } from './alarm-text.ts'
 
-// Locks held, granted, canceled and waited for: every sample for three minutes, means of a second for an hour.
-
 const RAW = 1_800
 const SECONDS = 3_600
 /** Counts and rates per second. */
@@ -21,6 +19,7 @@ const column = (m: LockMeasure): number => LOCK_COLUMNS.indexOf(m)
 
 const orNull = (v: number): number | null => (Number.isNaN(v) ? null : v)
 
+/** Locks held, granted, canceled and waited for: every sample for three minutes, means of a second for an hour. */
 export class LockSeries {
   readonly #raw = new SeriesTable(RAW, LOCK_COLUMNS)
   readonly #seconds = new SeriesTable(SECONDS, LOCK_COLUMNS)

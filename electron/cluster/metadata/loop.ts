@@ -37,10 +37,9 @@ import { countsOf, MetadataWindow } from './window.ts'
 import { MetadataWriter, type DesiredServices, type WriterOptions, type WrittenServer } from './writer.ts'
 import { SERVICES } from '../../base/service.ts'
 
-// Event log of metadata control, newest last: jobs that come and go, steps of the policies, lost servers, choices.
-
 const KEPT = 200
 
+/** Event log of metadata control, newest last: jobs that come and go, steps of the policies, lost servers, choices. */
 class MetadataEvents {
   #events: MetadataEvent[] = []
   #seq = 0

@@ -12,8 +12,6 @@ import { endsWithin, within } from '../../base/deadline.ts'
 import type { EventLog } from '../state/event-log.ts'
 import { PadllSeries } from './padll-series.ts'
 
-// Recent status documents, as text, so that a paused sample can be reproduced exactly. Bounded by size.
-
 /** Kept as long as raw samples of a cluster can be in memory, and up to so many characters in total. */
 const KEPT_MS = 1_800_000
 const CHARS_MAX = 32_000_000
@@ -35,6 +33,7 @@ function readStatus(text: string): Result<PadllStatus, string> {
   return fail(`${issue?.path.map(String).join('.').slice(0, 100) ?? ''}: ${issue?.message ?? 'not a status document'}`)
 }
 
+/** Recent status documents, as text, so that a paused sample can be reproduced exactly. Bounded by size. */
 export class PadllDocuments {
   #kept: { readonly atMs: number; readonly text: string }[] = []
   #chars = 0

@@ -22,12 +22,11 @@ import { isJobStats, servicesOf, statsOf, type Service } from '../../base/servic
 import { detach } from '../../base/detach.ts'
 import { WaitMeter } from '../probes/service-wait.ts'
 
-// Rules, policies and statistics of one service from reading to reading: unchanged text is not parsed again.
-
 type Rules = Pick<ServiceReading, 'policies' | 'rules' | 'rulesText'>
 
 const NOTHING: Rules = { policies: [], rules: [], rulesText: '' }
 
+/** Rules, policies and statistics of one service from reading to reading: unchanged text is not parsed again. */
 class ServiceTexts {
   readonly service: Service
   readonly #wait = new WaitMeter()

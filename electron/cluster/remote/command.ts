@@ -18,9 +18,6 @@ import { throughHelper } from './helper.ts'
 import { readingOf, REMOTE_COMMANDS, type Access, type CompoundShape } from './shapes.ts'
 import { HELPER_PATH } from './sudo-scope.ts'
 
-// Lines of the console that are more than simple commands, each with its maker. New makers add their shape to the list
-// below.
-
 /** Timers as made, ended and listed by electron/enforce; each kind reaches root in its own way. */
 const expiryTimer: CompoundShape = {
   name: 'a timer that stops rules',
@@ -75,6 +72,7 @@ const ruleUnderTimer: CompoundShape = {
   },
 }
 
+/** Lines of the console that are more than simple commands, each with its maker. New makers add their shape here. */
 const COMPOUND_SHAPES: readonly CompoundShape[] = [
   expiryTimer,
   ruleUnderTimer,
@@ -82,13 +80,6 @@ const COMPOUND_SHAPES: readonly CompoundShape[] = [
   constants,
   padllPolicies,
 ]
-
-// Parser of command lines as written by the console: words that are plain or in single quotes, separated by one blank,
-// and simple commands separated by `; `. Anything else that a shell would interpret is rejected: expansions, double
-// quotes, globs, redirections, pipes, jobs, comments, newlines.
-//
-// Text in single quotes is data to every POSIX shell, whatever it contains. Control characters and NUL are refused even
-// there.
 
 interface Word {
   /** Text without its quotes. */
@@ -118,7 +109,12 @@ function wordAt(line: string, from: number): Word | undefined {
 }
 
 /**
- * Simple commands of a line, each at least one word.
+ * Parses a command line as written by the console into its simple commands, each at least one word: words that are
+ * plain or in single quotes, separated by one blank, and simple commands separated by `; `. Anything else that a shell
+ * would interpret is rejected: expansions, double quotes, globs, redirections, pipes, jobs, comments, newlines.
+ *
+ * Text in single quotes is data to every POSIX shell, whatever it contains. Control characters and NUL are refused even
+ * there.
  *
  * @returns  undefined for a line that contains anything else, or that is too long.
  */

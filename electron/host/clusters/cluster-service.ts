@@ -37,13 +37,14 @@ import { unitsOn } from '../sources/stop.ts'
 import type { AskPassphrase } from '../../ssh/private-key.ts'
 import { serverCard, shownKeyOf } from './server-card.ts'
 
-// Prompts for passphrases of private keys at the window. Answers are not kept here; on request the system keychain
-// keeps them, and a key that it opens is not prompted for again.
-
 /** Time after which an unanswered prompt fails, so that a session does not wait forever, ms. */
 const LATE_MS = 300_000
 const WAITING = 64
 
+/**
+ * Prompts for passphrases of private keys at the window. Answers are not kept here; on request the system keychain
+ * keeps them, and a key that it opens is not prompted for again.
+ */
 export class Asks {
   readonly #open = new Map<string, { readonly ask: Ask; readonly answer: (bytes: Buffer | undefined) => void }>()
   readonly #changed: () => void
@@ -105,9 +106,10 @@ export class Asks {
   }
 }
 
-// Leftover rules and timers of Sluice on the servers of a live cluster, from an earlier start or from another process
-// that has ended.
-
+/**
+ * Leftover rules and timers of Sluice on the servers of a live cluster, from an earlier start or from another process
+ * that has ended.
+ */
 function partsOf(live: LiveConsole, console: Console): LeftoverParts {
   const { monitor, ruleService, store } = console
   const silent = new Set(console.facts.silent?.() ?? [])
@@ -151,9 +153,10 @@ async function removeLeftovers(
   return ok(ends)
 }
 
-// Read-only checklist of one server, reported step by step: for a server about to be added, and for `Test`.
-
-/** Ends when the list is done, when it needs an operator's approval, or when the caller stops reading. */
+/**
+ * Read-only checklist of one server, reported step by step: for a server about to be added, and for `Test`. Ends when
+ * the list is done, when it needs an operator's approval, or when the caller stops reading.
+ */
 async function* checkServer(
   access: SshAccess,
   input: ServerInput,
@@ -199,8 +202,6 @@ async function* checkServer(
   }
 }
 
-// Approval of host keys that a server presented. The keys offered for approval are decided where they are displayed.
-
 interface TrustInput {
   readonly host: string
   readonly port: number
@@ -235,10 +236,9 @@ function trustKey(
   return access.store.trust(key.host, key.port, key.type, key.fingerprint, Date.now())
 }
 
-// Names in ~/.ssh/config that stand for one host, for the form that adds a server.
-
 const MOST = 500
 
+/** Names in ~/.ssh/config that stand for one host, for the form that adds a server. */
 function aliasesOf(access: SshAccess): z.infer<typeof sshAliases> {
   const { file, home } = access.config
   if (file === undefined) return { file: '', fault: '', names: [] }

@@ -5,8 +5,6 @@ import type { HistoryFrame, HistoryQuery, Span } from '#core/api/history.ts'
 import type { History } from '../../history/history.ts'
 import type { HistoryReader } from '../../history/reader.ts'
 
-// Level from which a measure is well above its usual value on a cluster.
-
 /** Fewest values that determine the usual value. */
 const LEAST = 60
 /** Times the median deviation from the median; at least three times the median. */
@@ -16,7 +14,8 @@ const FACTOR = 3
 const middle = (sorted: readonly number[]): number => sorted[sorted.length >> 1] as number
 
 /**
- * Median plus six times the median deviation, and at least three times the median: single peaks shift neither.
+ * Level from which a measure is well above its usual value on a cluster: the median plus six times the median
+ * deviation, and at least three times the median. Single peaks shift neither.
  *
  * @param values  past values; null is a gap.
  * @returns       null if too few values are known, or if the usual value is zero.

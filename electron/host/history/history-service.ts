@@ -18,8 +18,6 @@ import { HistoryFrames } from './frame.ts'
 import { Playback, type PlayedFrom } from './playback.ts'
 import type { PlayedBundle } from './played-bundle.ts'
 
-// Rows of the recordings in a folder. Each file is read once in another process, and again when it has changed.
-
 export type RecordingRow = HistoryFrame['recordings'][number]
 
 const KNOWN_MAX = 1_000
@@ -34,6 +32,7 @@ interface Known {
   readonly untilMs: number
 }
 
+/** Rows of the recordings in a folder. Each file is read once in another process, and again when it has changed. */
 export class RecordingRows {
   readonly #foreign: ForeignFiles
   readonly #changed: () => void

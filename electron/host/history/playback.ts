@@ -23,8 +23,6 @@ import { toNotice } from '../views/status.ts'
 import type { PlayedBundle } from './played-bundle.ts'
 import { keptLinks, recordedLocks, recordedMetadata, recordedTokens } from './kept-frames.ts'
 
-// Status frame of a playback: its origin, and its extent.
-
 /** Servers without any measured target at a sample. */
 function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null): StatusFrame['nodes']['missing'] {
   if (sample === 0 || atMs === null) return []
@@ -36,7 +34,11 @@ function missingAt(viewed: RecordedCluster, sample: number, atMs: number | null)
     .map((host) => ({ host, reason: 'not measured at this instant', sinceMs: atMs }))
 }
 
-/** @param of  name of the recording or the bundle; null for the store of the source. */
+/**
+ * Status frame of a playback, with its origin and its extent.
+ *
+ * @param of  name of the recording or the bundle; null for the store of the source.
+ */
 function recordedStatus(
   console: Console,
   viewed: RecordedCluster,

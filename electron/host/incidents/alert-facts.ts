@@ -21,8 +21,6 @@ import { jobColumn, shareColumn, shareName, TARGET_COLUMNS } from '../../cluster
 import type { ClusterSource } from '../../base/connection.ts'
 import { missedIn } from '../views/tokens/position.ts'
 
-// Consecutive periods in which clients of data nodes missed their reservation, counted once when a period is over.
-
 interface Streak {
   missed: number
   sinceNs: number
@@ -36,6 +34,7 @@ interface Seen {
   figures: readonly ReservationFigures[]
 }
 
+/** Consecutive periods in which clients of data nodes missed their reservation, counted once when a period is over. */
 class MissedReservations {
   readonly #source: ClusterSource
   readonly #seen = new Map<string, Seen>()

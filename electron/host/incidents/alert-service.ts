@@ -17,10 +17,6 @@ import { AlertSettings } from './alert-settings.ts'
 import type { NotebookService } from './notebook-service.ts'
 import { AlertFacts } from './alert-facts.ts'
 
-// Incidents opened by alerts. An alert that begins while an incident of its source is fresh joins it; a source opens at
-// most one in ten minutes, all sources together thirty an hour. Joins, returns and ends are appended as lines to the
-// first note of the incident.
-
 /** Minimum interval between two incidents of a source, ms of its clock and of this machine's. */
 export const APART_MS = 600_000
 const HOUR_MS = 3_600_000
@@ -40,6 +36,11 @@ interface Fresh {
 
 const clock = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
 
+/**
+ * Incidents opened by alerts. An alert that begins while an incident of its source is fresh joins it; a source opens at
+ * most one in ten minutes, all sources together thirty an hour. Joins, returns and ends are appended as lines to the
+ * first note of the incident.
+ */
 export class AlertIncidents {
   readonly #notebooks: NotebookService
   readonly #wallMs: () => number
@@ -113,8 +114,6 @@ export class AlertIncidents {
   }
 }
 
-// Watches one console while it runs: evaluates its figures once a sample and reports changes.
-
 /**
  * Evaluations closer together than this share of a sampling period are skipped: operator choices also trigger changes
  * between samples.
@@ -132,6 +131,7 @@ const SUBJECTS: Readonly<Record<AlertKind, string>> = {
   disconnect: 'Source',
 }
 
+/** Watches one console while it runs: evaluates its figures once a sample and reports changes. */
 interface ConsoleWatch {
   /** Time of the last evaluation, ms. */
   readonly atMs: number

@@ -6,9 +6,7 @@ import type { Incident, IncidentsFrame, Cell } from '#core/api/incidents.ts'
 import { glob, type RowTest } from '../job-filter.ts'
 import { readFilter, type FilterFields } from '../row-filter.ts'
 
-// Searchable texts of notebook cells; figures are not searched.
-
-/** Texts of one cell, as the notebook shows them. */
+/** Searchable texts of one cell, as the notebook shows them; figures are not searched. */
 function cellWords(cell: Cell): readonly string[] {
   switch (cell.kind) {
     case 'note':

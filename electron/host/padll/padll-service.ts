@@ -22,8 +22,6 @@ import { diffLines } from '#core/base/line-diff.ts'
 import { parsePolicies, PolicySchedule } from '#core/padll/rules/policy-schedule.ts'
 import { printPolicyText } from '#core/padll/rules/policy-text.ts'
 
-// Check of a policy text for the editor: faults with positions, the resulting steps, remarks on its demands.
-
 /** Most faults and remarks listed. */
 const FAULTS_MAX = 200
 const REMARKS_MAX = 20
@@ -51,6 +49,7 @@ function notBytes(text: string): PolicyFault[] {
   return [{ line: before.length, column: (before.at(-1)?.length ?? 0) + 1, length: 1, severity: 'error', message }]
 }
 
+/** Checks a policy text for the editor: faults with positions, and the resulting steps. */
 function readPolicyText(text: string, { isKnown }: Pick<PolicySituation, 'isKnown'>): PolicyText {
   const wrong = notBytes(text)
   const file = parsePolicies(text)

@@ -16,8 +16,6 @@ import type { Measured } from '#core/papers/expectation.ts'
 import { EXPERIMENTS } from '#core/papers/registry.ts'
 import type { Figure, Timeline } from '#core/papers/experiment.ts'
 
-// Figures reduced for a window: at most POINTS_MAX points a line, and no more digits than are drawn.
-
 /** Digits of a drawn value. */
 const DIGITS = 5
 const short = (value: number): number => Number(value.toPrecision(DIGITS))
@@ -44,8 +42,9 @@ function spanOf(lengths: readonly number[]): Span {
 }
 
 /**
- * Downsamples the lines by means over whole numbers of bins, which preserves totals. Timelines shown side by side use
- * the same factor, so that peaks stay comparable.
+ * Reduces figures for a window: at most POINTS_MAX points a line, and no more digits than are drawn. Lines are
+ * downsampled by means over whole numbers of bins, which preserves totals. Timelines shown side by side use the same
+ * factor, so that peaks stay comparable.
  */
 function thinned(figures: readonly Figure[]): PaperFigure[] {
   const timelines = figures.filter((figure) => figure.kind === 'timeline')

@@ -17,15 +17,17 @@ import type { PlannedChange, ServerFacts } from './rule-plan.ts'
 import { presentServers } from './servers.ts'
 import type { PolicyRead } from './policy-plans.ts'
 
-// Servers read right before anything is sent, not as of the last sample.
-
 interface ServersNow {
   /** Servers that answered. */
   readonly now: readonly PolicyRead[]
   readonly factsOf: (host: string) => ServerFacts
 }
 
-/** @param servers  as of the newest sample. */
+/**
+ * Reads the servers right before anything is sent.
+ *
+ * @param servers  as of the newest sample.
+ */
 async function readNow(
   monitor: ClusterMonitor,
   service: ServiceName,

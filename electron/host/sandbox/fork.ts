@@ -11,12 +11,14 @@ import { aroundOf, inputsFromHistory, type ForkAround } from './fork-history.ts'
 import { inputsFromMemory, LOOK_BACK_MS, reachesBack } from './fork-source.ts'
 import { checkOf } from './scenarios-check.ts'
 
-// Facts about a file besides its samples: servers from their names and rules; nothing about the controller.
-
 /** Default of T, RPC/s of one OST. */
 const USUAL_T = 500
 
-/** @param span  the rules are those at its beginning. */
+/**
+ * Facts about a file besides its samples: servers from their names and rules; nothing about the controller.
+ *
+ * @param span  the rules are those at its beginning.
+ */
 function aroundPlayed(monitor: ClusterMonitor, played: RecordedCluster, span: Span): ForkAround {
   const { reader } = played.past
   const ruled = new Set(reader.rulesAt(span.fromMs).map((r) => r.server.split('/')[0]))

@@ -11,11 +11,10 @@ import { toNotice } from '../views/status.ts'
 import { outsideInputs } from './outside-inputs.ts'
 import { knowledgeOf } from './scenarios-check.ts'
 
-// Uncertainty of a run itself, in addition to that of its scenario.
-
 /** Below this number of seeds the ends of a band are close to the observed extremes. */
 const FEW_SEEDS = 10
 
+/** Uncertainty of a run itself, in addition to that of its scenario. */
 function runKnowledge(
   { rest, jobs }: Pick<Comparison, 'rest' | 'jobs'>,
   seeds: number,
@@ -69,7 +68,7 @@ export interface KeptRun {
 }
 
 export interface RunServiceParts {
-  /** Color of a job on screen, 1 to 7; 0: none. */
+  /** `colour` of a job on screen: 1 to 7; 0: none. */
   readonly colourOf: (jobId: string) => number
   /** Program of the threads (tests). */
   readonly program?: string | undefined

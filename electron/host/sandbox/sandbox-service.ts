@@ -25,8 +25,9 @@ import { ScenarioStore } from './scenarios.ts'
 import { stageVariant } from './stage.ts'
 import { calibrateOver, type CalibrationOptions } from './calibration.ts'
 
-// Progress of a calibration as a stream: completed seeds, then the result or a failure. Closing the stream cancels it.
-
+/**
+ * Progress of a calibration as a stream: completed seeds, then the result or a failure. Closing the stream cancels it.
+ */
 export async function* calibrationEvents(
   monitor: ClusterMonitor,
   input: ForkInput & { readonly span: Span; readonly seeds: number },

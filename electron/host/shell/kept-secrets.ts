@@ -1,6 +1,6 @@
 /**
  * Passphrases in the system keychain, if a real one exists. The file on disk can be decrypted only by the keychain of
- * this user on this machine; without a keychain nothing is kept, rather than under a publicly known key.
+ * this user on this machine; without a keychain nothing is stored, because the fallback key is public.
  */
 import * as z from 'zod'
 import { fail, ok, type Result } from '#core/base/result.ts'
@@ -45,7 +45,10 @@ export class KeptSecrets {
     return this.#keychain.state()
   }
 
-  /** The caller must zero the bytes after use. */
+  /**
+   * Returns the stored passphrase of a key file; undefined if there is none, or if the keychain does not open it. The
+   * caller must zero the bytes after use.
+   */
   async of(file: string): Promise<Buffer | undefined> {
     const sealed = this.#sealed.get(file)
     if (sealed === undefined || !this.#keychain) return undefined

@@ -35,12 +35,11 @@ import { svgToPng } from '../page/png.ts'
 import { readmePage } from '../page/readme-page.ts'
 import { writeZip, type WrittenMember, type ZipMember } from '../zip/zip-out.ts'
 
-// Jobs whose samples are always kept in full: those that cells, events and rules of a range name.
-
 const EVENTS = 20_000
 const NAMED_MOST = 1_000
 const JOBID = /jobid=\{([^{}]*)\}/g
 
+/** Jobs whose samples are always kept in full: those that cells, events and rules of a range name. */
 function jobsNamed(reader: HistoryReader, span: Span, incident: Incident | null): Set<string> {
   const named = new Set<string>()
   for (const cell of incident?.cells ?? []) {

@@ -10,8 +10,6 @@ import { kindFault, readPlain, UnreadableFile } from '../../files/plain-file.ts'
 import { PART, writeFileAtomic, type Step } from '../../files/atomic-file.ts'
 import { highestIn, idOf, namesIn, numberOf, takeNumber } from './notebook-numbers.ts'
 
-// Parses the text of a notebook, whoever wrote it: validated by a schema; a newer format is refused.
-
 /** Longest document that is read or written, bytes. */
 export const DOCUMENT_BYTES = 32 * 2 ** 20
 
@@ -29,6 +27,8 @@ function faultOf(error: z.ZodError): string {
 }
 
 /**
+ * Parses the text of a notebook, whoever wrote it: validated by a schema; a newer format is refused.
+ *
  * @param id        from the file name; a document with another id is refused.
  * @param upgrades  (tests) steps from older formats.
  * @returns         reason for a refusal, as text.

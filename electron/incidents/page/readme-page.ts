@@ -17,8 +17,6 @@ import { resourcePath } from '../../files/resources.ts'
 import { notebookHtml } from './cells.ts'
 import { html, Html, jsonText } from './html.ts'
 
-// Script and style of README.html, as they ship, and the content security policy that allows exactly these.
-
 /** Ordered: a part uses earlier ones. */
 const PARTS = [
   'data',
@@ -47,6 +45,7 @@ const joined = (parts: readonly string[]): string => {
   return `'use strict'\n;(() => {\n${plain.join('\n')}\n})()\n`
 }
 
+/** Script and style of README.html, as they ship, and the content security policy that allows exactly these. */
 interface PageParts {
   readonly script: string
   readonly style: string

@@ -18,12 +18,13 @@ import type { HistoryReader, KeptRule } from '../../history/reader.ts'
 import { replayJobs } from './replay-jobs.ts'
 import { readingOf, type Reading } from './replay-reading.ts'
 
-// Rules of the span by their text, with the times and servers on which each was in force.
-
 const TEXT_MOST = 4_096
 type Stood = [server: number, place: number, fromMs: number, toMs: number | null]
 
-/** Partitions of a server hold the same rules: rules that differ in the partition only are one. */
+/**
+ * Rules of the span by their text, with the times and servers on which each was in force. Partitions of a server hold
+ * the same rules: rules that differ in the partition only are one.
+ */
 function replayRules(
   reader: HistoryReader,
   fromMs: number,

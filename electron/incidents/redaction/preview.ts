@@ -18,10 +18,10 @@ import { SECOND } from '../../history/tiers.ts'
 import { namesFailure, namesInSteps } from './names.ts'
 import type { NameCode } from './pseudonym-key.ts'
 
-// Approximate sizes of a bundle's parts: counts from the history times the archived size per item. The factors come
-// from bundles of emulated clusters; usually right within a factor of two.
-
-/** Bytes in the archive: per byte of packed samples, per row, per character. */
+/**
+ * Bytes in the archive: per byte of packed samples, per row, per character. From bundles of emulated clusters; sizes
+ * estimated with these factors are usually right within a factor of two.
+ */
 const PACKED = 0.8
 const CSV_ROW = 14
 const CSV_ROWS_FIT = 120_000

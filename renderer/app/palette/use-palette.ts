@@ -35,8 +35,6 @@ import { usePlaces } from './places.ts'
 import { useSearch } from './use-search.ts'
 import { usePaletteVerbs } from './verbs.ts'
 
-// Search results of the host, as groups of the palette.
-
 const groupTitles: Readonly<Record<FoundKind, string>> = {
   job: 'Jobs',
   rule: 'Rules',
@@ -83,6 +81,7 @@ function faceOf(of: Found): { name: string; title: string; hint: string } {
   return { name: of.name, title: of.name, hint: plural(of.jobs, 'job') }
 }
 
+/** Search results of the host, as groups of the palette. */
 export function foundItems(found: readonly Found[], show: (found: Found) => void): Item[] {
   return found.map((of) => {
     const { name, title, hint } = faceOf(of)
@@ -98,13 +97,12 @@ export function foundItems(found: readonly Found[], show: (found: Found) => void
   })
 }
 
-// Settings and help pages in the palette; loaded when it first opens, because of their size.
-
 /** Characters of a page's text that are searched, besides its name and headings. */
 const WORDS = 300
 const headsOf = (blocks: readonly Block[]): string[] =>
   blocks.flatMap((block) => (block.kind === 'heading' ? block.text.map(({ text }) => text).join('') : []))
 
+/** Settings and help pages in the palette; loaded when it first opens, because of their size. */
 export function usePageItems() {
   const router = useRouter()
   const shell = useShellStore()
@@ -143,8 +141,6 @@ export function usePageItems() {
   return { items, load }
 }
 
-// Verbs of the palette that take a job: `propose 4690` offers a limit for each job that is found.
-
 const verbs = ['propose', 'limit', 'throttle', 'cap'] as const
 const LEAST_CHARS = 3
 const JOBS_MOST = 4
@@ -156,6 +152,7 @@ export function jobNameAfterVerb(text: string): string | null {
   return low.length >= LEAST_CHARS && verbs.some((v) => v.startsWith(low)) ? name.trim() : null
 }
 
+/** Verbs of the palette that take a job: `propose 4690` offers a limit for each job that is found. */
 function useJobVerbs(): (jobs: readonly string[]) => Item[] {
   const propose = useProposeStore()
   return (jobs) =>
@@ -170,12 +167,11 @@ function useJobVerbs(): (jobs: readonly string[]) => Item[] {
 const runningJobs = (found: readonly Found[]): string[] =>
   found.flatMap((f) => (f.kind === 'job' && f.isThere ? [f.id] : []))
 
-// Items recently chosen in the palette, newest first, by id. Kept in the browser's storage.
-
 const KEY = 'sluice.palette'
 const MOST = 12
 const kept = z.array(z.string().min(1).max(600)).max(100)
 
+/** Items recently chosen in the palette, newest first, by id. Kept in the browser's storage. */
 export function lately(): string[] {
   try {
     const read = kept.safeParse(JSON.parse(localStorage.getItem(KEY) ?? '[]'))

@@ -112,7 +112,7 @@ export const jobsMeanings = [
     unit: 'tokens, bar on a \u221A scale',
     means:
       'Tokens lent (+, to the right) or borrowed (\u2212, to the left) since the job was first seen. All records sum to 0.',
-    formula: 'r := r + given up \u2212 got (redistribution), \u2212 got back + paid back (re-compensation)',
+    formula: 'redistribution: r + lent \u2212 borrowed; re-compensation: r \u2212 received back + paid back',
     source: 'AdapTBF III-C2, III-C3, equations (8), (16), (20)',
     caveat: 'Kept while a job is idle. Only under AdapTBF.',
   },

@@ -103,7 +103,8 @@ export const legendMeanings = [
     id: 'locks.cells',
     title: 'Cells of the table',
     unit: '',
-    means: 'Beside it: locks compatible with the grant. Waited for: locks that had to be released first.',
+    means:
+      'Compatible: locks that can be held together with this one. Waited for: locks that had to be released before this grant.',
     formula: 'checked for each overlapping lock',
     source: 'SeqDLM, lock compatibility',
   },
@@ -158,6 +159,6 @@ export const legendMeanings = [
     means: 'Line: recorded on the live cluster. Dashed: prediction of the calibrated model for the same demand.',
     formula: 'mean of each bin',
     source: 'history of this console; the model',
-    caveat: 'Where they differ, a what-if of that range is no more accurate.',
+    caveat: 'The difference between the lines shows how wrong a prediction from this range can be.',
   },
 ] as const satisfies readonly Meaning[]

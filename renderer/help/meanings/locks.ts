@@ -113,7 +113,7 @@ export const locksMeanings = [
     id: 'locks.limit',
     title: 'Limit',
     unit: 'locks',
-    means: 'Target maximum of the pool; above it clients are asked to release locks.',
+    means: 'Intended maximum of the pool; above it clients are asked to release locks.',
     formula: '',
     source: 'ldlm.namespaces.NS.pool.limit',
   },

@@ -6,7 +6,8 @@ export const metadataMeanings = [
     id: 'metadata.channel',
     title: 'Channel or rule',
     unit: '',
-    means: 'Channel of a stage, which calls are assigned to; or the corresponding TBF rule of a metadata server.',
+    means:
+      'Channel of a stage: calls are assigned to one channel each. On metadata servers, the corresponding TBF rule.',
     formula: '',
     source: 'PADLL, stage and its channels; mds.MDS.mdt.nrs_tbf_rule',
   },

@@ -23,12 +23,12 @@ export const metricTerms: Readonly<Record<Metric, Omit<MetricTerm, 'name' | 'uni
   },
   victimP95Ms: {
     means:
-      'The victim is the job that got less than its fair share of the baseline and waited longest. 95 % of its RPCs were answered within this time.',
+      'The victim is the job that, in the baseline, got less than its fair share and waited longest. 95 % of its RPCs were answered within this time.',
     formula: 'p95 from the request of the process to the reply',
   },
   victimP99Ms: {
     means: 'The victim\u2019s wait: 99 % of its RPCs were answered within this time.',
-    formula: 'p99 from the wish of the process to the reply',
+    formula: 'p99 from the request of the process to the reply',
   },
   starvedS: {
     means: 'Whole seconds in which RPCs of a job waited and none was served, over all jobs.',

@@ -34,7 +34,7 @@ export const overviewMeanings = [
     title: 'Service time',
     unit: 'ms',
     means:
-      'Mean service time of a read or a write, over the last second. Amber above 20 ms if twice the mean of the preceding window.',
+      'Mean service time of a read or a write, over the last second. Amber if it is above 20 ms and more than twice the mean of the preceding window.',
     formula: '\u0394 usecs sum / \u0394 samples of reads and writes',
     source: 'obdfilter.*.job_stats, read and write in usecs',
     caveat: 'Excludes the wait in TBF: a throttled job has a short service time.',
@@ -44,7 +44,7 @@ export const overviewMeanings = [
     title: 'Queued RPC',
     unit: 'RPCs',
     means:
-      'RPCs queued in the schedulers of all OSSes. Amber above 64 if three times the mean of the preceding window.',
+      'RPCs queued in the schedulers of all OSSes. Amber if it is above 64 and more than three times the mean of the preceding window.',
     formula: 'sum of queued over policies and servers',
     source: 'ost.OSS.ost_io.nrs_policies, queued',
     caveat: 'req_qdepth does not count RPCs that wait in TBF; this does.',

@@ -18,7 +18,7 @@ export const papersMeanings = [
     means: 'The same value in this run: the emulator runs the experiment of the paper with every seed.',
     formula: 'median over the seeds',
     source: 'the model, every request of every seed',
-    caveat: 'Devices and links are modeled: only the relation given by the bound must agree.',
+    caveat: 'Devices and links are only a model, so absolute values may differ; only the bound must be met.',
   },
   {
     id: 'papers.seeds',

@@ -46,7 +46,7 @@ export const rulesMeanings = [
     means: 'Classes attached to the rule. ref 0 for a minute: nothing matches it.',
     formula: 'sum of ref over CPTs and servers',
     source: 'ref of nrs_tbf_rule',
-    caveat: 'Idle classes stay attached until they are dropped from a list of 8 192.',
+    caveat: 'An idle class stays attached: the server keeps up to 8 192 idle classes before it drops the oldest.',
   },
   {
     id: 'rules.used',
@@ -84,7 +84,7 @@ export const rulesMeanings = [
     formula: 'first match in rule order, before and after',
     source: 'obdfilter.*.job_stats against the staged list',
     caveat:
-      'Jobs that start later are matched then. If job_stats lacks a field of a rule, the job counts as a possible match.',
+      'Jobs that start later are not in this list; they are matched when they start. If a rule uses a field that job_stats does not have, the jobs that it could match are listed as possible matches.',
   },
   {
     id: 'rules.reviewTargets',

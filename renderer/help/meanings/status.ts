@@ -15,7 +15,7 @@ export const statusMeanings = [
     id: 'status.age',
     title: 'Age of the newest sample',
     unit: 's of wall time',
-    means: 'Time since the newest sample arrived. Amber from twice the interval on, vermillion from five times on.',
+    means: 'Time since the newest sample arrived. Amber from twice the interval on, orange-red from five times on.',
     formula: 'now \u2212 arrival',
     source: 'clock of the host',
   },

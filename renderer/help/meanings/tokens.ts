@@ -81,7 +81,8 @@ const figures = [
     id: 'tokens.worst',
     title: 'Reservations missed',
     unit: 'whole periods in a row',
-    means: 'Client that missed its reservation longest, and the threshold of the alert.',
+    means:
+      'Longest run of periods in which one client missed its reservation, with the name of that client and the alert threshold.',
     formula: 'min(N, R) < R',
     source: 'Haechi, capacity estimation',
   },

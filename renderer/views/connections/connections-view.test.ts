@@ -304,7 +304,7 @@ describe('adding a cluster', () => {
     await show()
     await press('n')
     await type(hostsField(), 'oss[3-1]')
-    expect(document.querySelector('[role="alert"]')?.textContent).toContain('oss[3-1] is no range')
+    expect(document.querySelector('[role="alert"]')?.textContent).toContain('oss[3-1] is not a range')
     await type(find('cluster-user'), 'mira;id')
     await click(find('panel-continue'))
     expect(verbs('check')).toEqual([])

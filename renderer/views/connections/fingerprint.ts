@@ -99,8 +99,8 @@ function bytesOf(body: string): number[] {
 }
 
 /**
- * Randomart by the walk of `ssh-keygen -lv`: two bits a step, lowest first, diagonally, held at the edges. A picture
- * here is the picture there.
+ * Randomart by the walk of `ssh-keygen -lv`: two bits a step, lowest first, diagonally, clamped at the edges. The result
+ * equals the picture of ssh-keygen.
  *
  * Source: Loss, Limmer, von Gernler: The drunken bishop, 2009.
  *

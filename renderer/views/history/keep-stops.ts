@@ -41,7 +41,10 @@ export function coarserTier(tiers: readonly Tier[], id: TierId, gone: Span): Tie
 /** Longer deletions need a confirmation. */
 export const ASK_BEYOND_MS = HOUR_MS
 
-/** Parses `4`, `4.5 GiB`, `800 MiB`, `4 GB` into bytes; undefined if invalid. Default unit GiB; M, G, T are binary. */
+/**
+ * Parses `4`, `4.5 GiB`, `800 MiB`, `4 GB` into bytes; undefined if invalid. The default unit is GiB, also for a bare
+ * `B`; M, G and T without `B` are binary.
+ */
 export function readSize(text: string): number | undefined {
   const match = /^\s*(\d{1,6}(?:[.,]\d{1,3})?)\s*(M|G|T)?(i?B)?\s*$/i.exec(text)
   if (!match) return undefined

@@ -3,21 +3,21 @@ import { largest } from '../../charts/scale.ts'
 import type { ClusterMeasure } from '#core/api/history.ts'
 import { formatNumber, formatTick, rateUnit } from '../../format/units.ts'
 
-export interface MeasureFace {
+export interface MeasureLabel {
   readonly id: ClusterMeasure
   /** Short name, for a segmented control. */
   readonly short: string
   readonly what: string
 }
 
-export const measureFaces: readonly MeasureFace[] = [
+export const measureLabels: readonly MeasureLabel[] = [
   { id: 'serviceMs', short: 'Service', what: 'mean service time' },
   { id: 'rpcs', short: 'RPC', what: 'RPCs served' },
   { id: 'readBps', short: 'Read', what: 'read' },
   { id: 'writeBps', short: 'Write', what: 'written' },
   { id: 'queued', short: 'Queued', what: 'RPCs queued' },
 ]
-export const faceOf = (id: ClusterMeasure): MeasureFace => measureFaces.find((f) => f.id === id) ?? measureFaces[0]!
+export const labelOf = (id: ClusterMeasure): MeasureLabel => measureLabels.find((f) => f.id === id) ?? measureLabels[0]!
 
 /** Unit for all values of a chart, chosen by the largest. */
 export interface Scale {
@@ -51,7 +51,7 @@ export function scaleOf(id: ClusterMeasure, largest: number): Scale {
 }
 
 /** Name of a measure with its unit, unless the name begins with it. */
-export const inUnit = ({ what }: MeasureFace, { unit }: Scale): string =>
+export const inUnit = ({ what }: MeasureLabel, { unit }: Scale): string =>
   what.startsWith(unit) ? what : `${what}, ${unit}`
 
 export const largestOf = (...lists: readonly (readonly (number | null)[])[]): number =>

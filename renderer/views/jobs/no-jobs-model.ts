@@ -14,7 +14,7 @@ export interface NoJobsState {
   readonly command: string
   readonly isProbeOff: boolean
 }
-/** Rates of targets and totals are sums over job_stats. */
+
 const EMPTY = 'Rates of targets and totals also come from job_stats and are empty.'
 const APART = 'The rule list is read separately.'
 const NAMES = 'lctl set_param -P jobid_var=SLURM_JOB_ID'

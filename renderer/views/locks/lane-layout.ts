@@ -32,8 +32,9 @@ export interface LaneLayout {
 const ROWS_MAX = 8
 const TALLEST = 40
 const LOWEST = 22
-/** Height of a further row, and its minimum with many rows, px. */
+/** Height of a further row, px. */
 const ROW_PX = 15
+/** Minimum height of a row in a lane with many, px. */
 const ROW_LEAST_PX = 11
 
 /** True if the lock has no event inside the range. */

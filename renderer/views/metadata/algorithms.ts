@@ -24,7 +24,13 @@ const face = (
 export const algorithms: readonly AlgorithmInfo[] = [
   face('static', 'Static', 'STATIC', 'static', 'Each job has the limit of its policy, whatever it uses.'),
   face('uniform', 'Uniform', 'STATIC', 'static', 'Every job has the same share of the system limit.'),
-  face('priority', 'Priority', 'STATIC', 'static', 'Shares in proportion to the policies; they never add up to more.'),
+  face(
+    'priority',
+    'Priority',
+    'STATIC',
+    'static',
+    'Limits by policy, scaled down in proportion if their sum exceeds the system limit.',
+  ),
   face(
     'psharing',
     'PSharing',

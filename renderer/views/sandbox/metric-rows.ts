@@ -34,7 +34,7 @@ export function endsOf(bands: readonly Band[]): Ends {
   return { min: low - room, max: high + room }
 }
 
-/** Decimals that distinguish medians without noise. */
+/** Number of decimals by the largest value: 0 from 100 on or for integers, 1 from 10 on, else 2. */
 function decimalsOf(values: readonly number[]): number {
   const most = Math.max(0, ...values.map(Math.abs))
   if (values.every((v) => Number.isInteger(v)) || most >= 100) return 0

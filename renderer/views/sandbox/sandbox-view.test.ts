@@ -285,7 +285,7 @@ describe('a result', () => {
     expect(find('stage-fault').text()).toContain('The fork is of altair, but borealis is active')
     shown('altair', { playback: { file: null, tier: 'raw', fromMs: 0, toMs: 1 } })
     await flushPromises()
-    expect(find('stage-fault').text()).toContain('recorded')
+    expect(find('stage-fault').text()).toContain('recording')
     expect(find('stage').attributes('disabled')).toBeDefined()
   })
 
@@ -296,7 +296,7 @@ describe('a result', () => {
     press('r')
     await flushPromises()
     await send(result())
-    expect(find('stage-fault').text()).toContain('no fork of a cluster')
+    expect(find('stage-fault').text()).toContain('not a fork of a cluster')
     press('r')
     await flushPromises()
     await send(result({ verdict: { best: null, parts: [{ text: 'None is better.', strong: false }], detail: '' } }))

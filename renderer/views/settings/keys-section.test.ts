@@ -55,7 +55,7 @@ describe('keyboard shortcuts', () => {
     open()
     await row('frame.stop-all').find('[data-testid="key-add"]').trigger('click')
     await record({ key: 'q' })
-    expect(wrapper.find('[data-testid="key-refused"]').text()).toContain('needs a combination')
+    expect(wrapper.find('[data-testid="key-refused"]').text()).toContain('need a combination')
     await row('frame.stop-all').find('[data-testid="key-add"]').trigger('click')
     await record({ key: 'Escape' })
     expect(useKeymapStore().keysOf('frame.stop-all')).toEqual([])

@@ -234,7 +234,7 @@ it('lists events by kind, and every term', async () => {
   expect(wrapper.find('[data-testid=token-event]').text()).toContain('reservation missed 3 periods in a row')
   await wrapper.find('button[data-term=omega]').trigger('click')
   await flushPromises()
-  expect(find('tokens-inspector').text()).toContain('What the data node can serve in a period')
+  expect(find('tokens-inspector').text()).toContain('Capacity of the data node per period')
 })
 
 it('marks terms for their explanations', async () => {

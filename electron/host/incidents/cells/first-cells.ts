@@ -16,8 +16,6 @@ import { LINES_AT_FIRST, transcript } from './transcript.ts'
 import { belongs, verdictCell } from './verdict.ts'
 import { oneLine, sentenceOf, titleOf } from './summary-text.ts'
 
-// Chart of the alerting measure, with the alert's threshold if that is in the unit of the chart.
-
 /** Alert that opened an incident, and the threshold of its rule. */
 interface AlertGiven {
   readonly alert: NonNullable<Incident['alert']>
@@ -39,7 +37,10 @@ function queueLimit(stand: Standpoint, reader: HistoryReader, { alert, threshold
   return { value, label: `alert from ${formatNumber(value)}` }
 }
 
-/** undefined if the alerting measure is not kept as samples. */
+/**
+ * Chart of the alerting measure, with the alert's threshold if that is in the unit of the chart; undefined if the
+ * measure is not kept as samples.
+ */
 function alertChart(
   stand: Standpoint,
   reader: HistoryReader,

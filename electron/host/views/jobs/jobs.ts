@@ -17,9 +17,10 @@ import { debtsAt, pairColumns } from '../pairs.ts'
 import { liveOf, orNull, orZero, rateSamples, stand, throttledSamples } from '../../position.ts'
 import { stackFrame } from '../stack.ts'
 
-// Tagged jobs come before all others and remain while a filter hides them; both parts are in the requested order.
-
-/** Rows of the table: the known tagged ones, and the others that pass the filter. */
+/**
+ * Rows of the table: the known tagged jobs, and the others that pass the filter. Tagged jobs come before all others and
+ * remain while a filter hides them; both parts are in the requested order.
+ */
 function pinsOf(table: JobTable, tagged: readonly string[], passing: Uint32Array) {
   if (tagged.length === 0) return { pins: new Uint32Array(), rest: passing, shown: passing }
   const wanted = new Set(tagged)

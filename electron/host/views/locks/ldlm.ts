@@ -20,8 +20,6 @@ import type { ClusterMonitor } from '../../../cluster/monitor.ts'
 import { orNull, type Position } from '../../position.ts'
 import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
 
-// Condition of a server's lock namespace, as a level and a text.
-
 /** Window in which events are reported, rows of a second. */
 const LATELY = 60
 /** Window of current cancels, compared with the minutes before. */
@@ -87,8 +85,6 @@ export function conditionOf(series: LdlmSeries, key: string, row: number): Condi
   return { level: 'ok', why: '' }
 }
 
-// Filter of the namespace table: `ns:OST0000 node:oss granted>10k cancels>=5`.
-
 type LdlmRow = Readonly<Record<LdlmMeasure, number>> & { readonly namespace: string; readonly node: string }
 
 const TEXT: Readonly<Record<string, (r: LdlmRow) => string>> = { ns: (r) => r.namespace, node: (r) => r.node }
@@ -124,7 +120,10 @@ function term(word: string): RowTest<LdlmRow> | string {
   return (r) => has(of(r))
 }
 
-/** Parses a filter; an empty one matches everything. */
+/**
+ * Parses a filter of the namespace table, `ns:OST0000 node:oss granted>10k cancels>=5`; an empty one matches
+ * everything.
+ */
 const parseLdlmFilter = (text: string): Result<RowTest<LdlmRow>, FilterError> => parseFilter(text, term)
 
 const SERIES_POINTS = 300

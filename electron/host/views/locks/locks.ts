@@ -6,8 +6,7 @@ import { hasLdlm, ldlmPart } from './ldlm.ts'
 import { seqdlmFrame } from './seqdlm.ts'
 import { stand } from '../../position.ts'
 
-// Query of the locks view.
-
+/** Query of the locks view. */
 export interface LocksQuery {
   readonly at: number | null
   readonly windowMs: number

@@ -6,8 +6,6 @@ import type { LockWorld, ResourceCounts, TraceReader, LockLife, TracedMessage } 
 import { bounded } from '../../../cluster/locks/alarm-text.ts'
 import { chosenResource, fittingRange, longestQueueEnd } from './default-range.ts'
 
-// Lock lives and messages of one resource as columns, in ms from the beginning of the shown range.
-
 /** A lock that replaces many, or waits for many, names the first of them. */
 const NAMED_MAX = 16
 const WORDS_MAX = 200
@@ -26,6 +24,7 @@ const known = (v: number | undefined): number | null => v ?? null
 const named = (rule: string, { nameOf }: ClientList): string =>
   rule.replace(/\bclient (\d+)\b/g, (_, number: string) => nameOf(Number(number)))
 
+/** Lock lives of one resource as columns, in ms from the beginning of the shown range. */
 function lifeColumns(lives: readonly LockLife[], beginNs: number, clients: ClientList): LockLives {
   const ms = (ns: number | undefined): number | null => (ns === undefined ? null : (ns - beginNs) / NS_PER_MS)
   return {
@@ -57,6 +56,7 @@ function lifeColumns(lives: readonly LockLife[], beginNs: number, clients: Clien
   }
 }
 
+/** Messages of one resource as columns, in ms from the beginning of the shown range. */
 function messageColumns(messages: readonly TracedMessage[], beginNs: number, { placeOf }: ClientList): LockMessages {
   return {
     sent: messages.map((m) => (m.sentNs - beginNs) / NS_PER_MS),

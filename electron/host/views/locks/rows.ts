@@ -12,8 +12,6 @@ import { bounded, resourceName, seenAlarmText } from '../../../cluster/locks/ala
 import { comparison, entry, glob, parseFilter, type FilterError, type RowTest } from '../../job-filter.ts'
 import { SIGHT_NS } from './resource.ts'
 
-// Filter of the resource table: `res:ckpt server:oss mode:NBW waiting>2 conf>10 is:convoy -res:log`.
-
 /** Fields of a resource that filter terms can use. */
 export interface LockRow {
   readonly name: string
@@ -72,7 +70,10 @@ function term(word: string): RowTest<LockRow> | string {
   return (r) => has(of(r))
 }
 
-/** Parses a filter; an empty one matches everything. */
+/**
+ * Parses a filter of the resource table, `res:ckpt server:oss mode:NBW waiting>2 conf>10 is:convoy -res:log`; an empty
+ * one matches everything.
+ */
 export const parseLockFilter = (text: string): Result<RowTest<LockRow>, FilterError> => parseFilter(text, term)
 
 /** Rates cover the last second; the time to cancel covers more, since a second may contain none. */

@@ -10,12 +10,12 @@ import { emptyLocks, type LocksHead } from './empty.ts'
 import { resourceAt, type Clock, type ResourceQuery } from './resource.ts'
 import { emptyRows, RATE_NS, rowsAt, type RowsQuery, alarmLevel } from './rows.ts'
 
-// Alarms of the locks view; a kind without any has a calm row, so that the list does not jump.
-
 /** Most alarms of one kind in the list. */
 const NAMED_MAX = 4
 
 /**
+ * Alarms of the locks view; a kind without any has a calm row, so that the list does not jump.
+ *
  * @param storms  storms and eviction risks.
  * @param seen    these, and the oldest callback.
  */

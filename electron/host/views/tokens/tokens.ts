@@ -14,8 +14,6 @@ import { withClientFilter } from './filter.ts'
 import { missedIn, periodAt, rowAt, type Place } from './position.ts'
 import { phasesOf, poolOf, seriesOf } from './pool.ts'
 
-// Monitor events of a data node, newest first, as text.
-
 type Event = TokensFrame['events'][number]
 
 const MOST = 60
@@ -59,7 +57,10 @@ function wordsOf(e: MonitorEvent): Omit<Event, 'atMs' | 'client'> {
 const clientOf = (run: DataNodeRun, e: MonitorEvent): string =>
   'client' in e && e.client >= 0 ? (run.clients[e.client]?.name ?? '') : ''
 
-/** Events up to the cursor. Conversions occur at every check: only the newest is listed. */
+/**
+ * Monitor events of a data node up to the cursor, newest first, as text. Conversions occur at every check: only the
+ * newest is listed.
+ */
 function eventsOf({ run, atNs }: Place, toMs: (ns: number) => number): Event[] {
   const told: Event[] = []
   let hasConversion = false

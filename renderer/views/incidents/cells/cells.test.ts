@@ -16,7 +16,7 @@ import {
   verdictCell,
 } from '#tests/kits/renderer/views/incidents-host.ts'
 import { chartSentence, gapsOf, placeMarks, valueEnds } from './chart-layout.ts'
-import { columnFaces } from './table-model.ts'
+import { columnFormats } from './table-model.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u202Egnp https://evil.example/ javascript:alert(1)'
 const SEEN = '<img src=x onerror=alert(1)>"\'&lt;b&gt;\u2039202E\u203Agnp https://evil.example/ javascript:alert(1)'
@@ -166,11 +166,11 @@ describe('a table slice', () => {
     expect(find('table-of')[0]?.text()).toBe('4 of 412')
   })
   it('sets bytes a second as MB/s', () => {
-    const [face] = columnFaces({
+    const [format] = columnFormats({
       columns: [{ label: 'read', unit: 'B/s', signed: false }],
       rows: [{ name: { kind: 'job', text: 'a' }, ink: 0, values: [2_500_000] }],
     })
-    expect([face?.unit, face?.words(2_500_000)]).toEqual(['MB/s', '2.50'])
+    expect([format?.unit, format?.words(2_500_000)]).toEqual(['MB/s', '2.50'])
   })
   it('shows the first rows of many, and all of them when asked', async () => {
     const rows = Array.from({ length: 40 }, (_, i) => ({

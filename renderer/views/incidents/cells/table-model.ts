@@ -4,7 +4,7 @@ import { formatNumber, formatSigned, rateUnit } from '../../../format/units.ts'
 
 export type TableOf = Extract<Cell, { kind: 'table' }>
 
-export interface ColumnFace {
+export interface ColumnFormat {
   readonly label: string
   readonly unit: string
   readonly isSigned: boolean
@@ -13,7 +13,7 @@ export interface ColumnFace {
   readonly share: (value: number | null) => number
 }
 
-export function columnFaces({ columns, rows }: Pick<TableOf, 'columns' | 'rows'>): ColumnFace[] {
+export function columnFormats({ columns, rows }: Pick<TableOf, 'columns' | 'rows'>): ColumnFormat[] {
   return columns.map(({ label, unit, signed }, i) => {
     const values = rows.map((row) => row.values[i] ?? null)
     const most = values.reduce<number>((m, v) => Math.max(m, Math.abs(v ?? 0)), 0)

@@ -172,10 +172,10 @@ describe('applying', () => {
   it('is not tried for a text longer than the host accepts', async () => {
     await open()
     await type(`# ${'x'.repeat(262_200)}\n`)
-    expect(wrapper.text()).toContain('the most is 262\u202F144')
+    expect(wrapper.text()).toContain('the limit is 262\u202F144')
     expect(apply().disabled).toBe(true)
     await type(TEXT)
-    expect(wrapper.text()).not.toContain('the most is')
+    expect(wrapper.text()).not.toContain('the limit is')
   })
 })
 
