@@ -32,9 +32,9 @@ describe('autoT', () => {
   it.each([
     ['a device that keeps up stays', busy, 500],
     ['a device that falls behind lowers T by a fifth of the way', { ...busy, served: 40 }, 480],
-    ['room, a used budget and RPCs waiting raise it', { ...busy, deviceBusy: 0.9 }, 502.5],
-    ['room without RPCs waiting does not', { ...busy, deviceBusy: 0.9, hasBacklog: false }, 500],
-    ['nor room with tokens left', { ...busy, deviceBusy: 0.9, served: 45 }, 500],
+    ['spare capacity, a used budget and RPCs waiting raise it', { ...busy, deviceBusy: 0.9 }, 502.5],
+    ['spare capacity without RPCs waiting does not', { ...busy, deviceBusy: 0.9, hasBacklog: false }, 500],
+    ['nor spare capacity with tokens left', { ...busy, deviceBusy: 0.9, served: 45 }, 500],
     ['a backlog says nothing about a device that is not busy', { ...busy, deviceBusy: 0.5, served: 20 }, 500],
   ])('%s', (_, evidence, expected) => {
     expect(nextMaxRate(500, evidence)).toBeCloseTo(expected, 9)

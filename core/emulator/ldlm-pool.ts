@@ -81,8 +81,8 @@ export class LockPool {
 
   #recalculate(): void {
     const { limit, granted } = this
-    const room = Math.max(limit - (granted - this.plan), 1)
-    const factor = Math.floor((room * SLV_SHIFT) / limit)
+    const free = Math.max(limit - (granted - this.plan), 1)
+    const factor = Math.floor((free * SLV_SHIFT) / limit)
     const slv = this.slv * factor
     this.slv = Math.min(MAX_AGE_S * limit, Math.max(1, Math[granted < limit ? 'ceil' : 'floor'](slv / SLV_SHIFT)))
     this.plan = granted + Math.floor(((limit - granted) * GRANT_STEP) / 100)

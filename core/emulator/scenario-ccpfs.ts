@@ -212,8 +212,8 @@ function checkPart(w: CcpfsWorkload, used: CcpfsFile, path: Path, issue: Issue):
   else if (start + length > end) issue([...path, 'span_mib'], `ends beyond the ${used.size_mib} MiB of the file`)
   else if (w.size_bytes > length) issue([...path, 'size_bytes'], `more than the ${length} bytes that it writes within`)
   else if (w.pattern === 'segmented' && Math.floor(length / writersOf(w)) < w.size_bytes) {
-    const room = Math.floor(length / writersOf(w))
-    issue([...path, 'size_bytes'], `segments would overlap: each of ${writersOf(w)} writers has ${room} bytes`)
+    const segmentBytes = Math.floor(length / writersOf(w))
+    issue([...path, 'size_bytes'], `segments would overlap: each of ${writersOf(w)} writers has ${segmentBytes} bytes`)
   } else if (w.pattern === 'spanning') {
     const stripe = used.stripe_kib * KIB
     if (used.stripes < 2) issue([...path, 'pattern'], 'the file has one stripe, and no edge of stripes to span')

@@ -293,8 +293,8 @@ export class QosEngine {
 
   #pump(): void {
     while (this.#queued > 0 && this.#wait === 'none') {
-      const room = (this.#xi > 0 ? this.#window : this.#phase2Window) - this.#inflight
-      if (room <= 0) return
+      const free = (this.#xi > 0 ? this.#window : this.#phase2Window) - this.#inflight
+      if (free <= 0) return
       const allowed = this.#limit - this.#issued
       if (allowed <= 0) {
         this.#throttled = true
@@ -311,7 +311,7 @@ export class QosEngine {
         return
       }
       let n = this.#queued
-      if (room < n) n = room
+      if (free < n) n = free
       if (allowed < n) n = allowed
       if (tokens < n) n = tokens
       this.#queued -= n

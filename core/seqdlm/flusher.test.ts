@@ -129,7 +129,7 @@ it('fills a flush write by write if later writes lie where an earlier one was di
     n.write(200, 210, 1)
     n.flush(2, true)
     n.answer(0)
-    // Two are under way. The next flush has room for five of the six writes.
+    // Two are under way. The next flush can take five of the six writes.
     for (const sn of [4, 5]) {
       n.write(500 + sn, 501 + sn, sn)
       n.flush(sn, false)
@@ -143,12 +143,12 @@ it('fills a flush write by write if later writes lie where an earlier one was di
   expect(runs.log).toEqual(plain.log)
 })
 
-it('keeps one extent for writes that follow each other, and parts it between two of them when a flush has less room', () => {
+it('keeps one extent for writes that follow each other, and parts it between two of them when a flush can take fewer bytes', () => {
   const { cache, log, ...client } = node(false, 10_000)
   client.write(100, 145, 2)
   client.flush(2, false)
   client.write(200, 245, 2)
-  // Two are under way. New data waits, and the next flush has room for half of the run.
+  // Two are under way. New data waits, and the next flush can take half of the run.
   client.write(300, 345, 2)
   for (let at = 0; at < 60; at += 10) client.write(at, at + 10, 1)
   const run = (): number[][] => [...cache.extents(0)].filter((e) => e.sn === 1).map((e) => [e.start, e.end])

@@ -172,7 +172,7 @@ function queueLimit(wanted: Wanted, queue: WaitQueue): number {
   let limit = EOF
   for (let q = queue.first; q !== null; q = q.next) {
     if (q.client === wanted.client || q.range.end < start || (q.mode === 'PR' && wanted.mode === 'PR')) continue
-    // A request for some of the required bytes leaves no room at all (A8).
+    // A request for some of the required bytes rules out any expansion (A8).
     if (q.range.start <= end) return end
     limit = Math.min(limit, q.range.start - 1)
   }

@@ -26,7 +26,7 @@ export function mergeTouching(extents: readonly SnExtent[]): SnExtent[] {
 }
 
 /**
- * Makes room for a block among extents: removes older bytes and those of the same SN, keeps newer ones.
+ * Clears the range of a block among extents: removes older bytes and those of the same SN, keeps newer ones.
  *
  * @param replaced  called with each removed piece.
  * @returns         the winning parts of the block, in order; the caller inserts them.

@@ -24,7 +24,7 @@ export interface PlacedMark {
   readonly x: number
   readonly level: Mark['level']
   readonly text: string
-  /** Label row above the plot; null: no room, so the stroke has no label. */
+  /** Label row above the plot; null: no space, so the stroke has no label. */
   readonly row: number | null
   readonly textX: number
   readonly anchor: 'start' | 'end'

@@ -310,7 +310,7 @@ export function chartSvg(cell: ChartCell, size: ChartSize = {}): string {
     })
   }
   for (const m of marks.placed) {
-    // A tick without room for its label only indicates an event; a full stroke would hide the curves.
+    // A tick without space for its label only indicates an event; a full stroke would hide the curves.
     const y1 = m.row === null ? bottom - 7 : 40 + key.lines * 16 + m.row * 13 + 3
     const stroke = LIGHT.levels[m.level]
     body += tag('line', {

@@ -334,7 +334,7 @@ describe('what servers were measured to do: who shares', () => {
   it('a stopped rule lets its class go at the next arrival', () => {
     const loop = new ClosedLoop({ j: { threads: 8 } }).rule('start r jobid={j} rate=20').at(5.01, 'stop r')
     expect(loop.count('j', 4, 5)).toBe(20)
-    // The RPC that is due within 50 ms makes room for the next one; from then on the queue drains at 10,000/s.
+    // The RPC that is due within 50 ms frees a slot for the next one; from then on the queue drains at 10,000/s.
     expect(loop.count('j', 5.06, 6)).toBeGreaterThan(900)
   })
 })

@@ -19,7 +19,7 @@ const planOf = (budget: number, ...limited: readonly StageScope[]): Plan => ({
 const said = (orders: readonly { of: StageScope; rate: number }[]): [string, number][] =>
   orders.map(({ of, rate }) => [of.stage.key, rate])
 
-test('lowerings go first, raises get the room that is left', () => {
+test('lowerings go first, raises get the remaining headroom', () => {
   const plan = planOf(100, scopeOf('a', 80, 50), scopeOf('b', 20, 50))
   expect(said(lowerings(plan))).toEqual([['a', 50]])
   expect(said(raisings(plan))).toEqual([])

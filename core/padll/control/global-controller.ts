@@ -54,13 +54,13 @@ interface Order {
 }
 
 /** Upper bound of the rounding error of summed rates, op/s. */
-const DUST = 1e-6
+const ROUNDING_TOLERANCE = 1e-6
 
 /**
  * Lowerings, and repeated commands that raise nothing.
  *
  * A plan is enforced in two steps, so that the rates in force never sum to more than the limit: first every lowering is
- * sent and awaited, then raises are sent as far as the rates in force leave room.
+ * sent and awaited, then raises are sent as far as the rates in force leave headroom.
  *
  * Where the rates that may be in force exceed the limit, a stage whose upper bound alone is known could rise by an
  * apparent lowering: it goes to its floor first. Stages that return after their leases ran out are such.
@@ -68,7 +68,7 @@ const DUST = 1e-6
 export function lowerings(plan: Plan): Order[] {
   const orders: Order[] = []
   for (const { budget, limited, free } of plan.scopes) {
-    const isOver = limited.reduce((sum, of) => sum + of.most, 0) > budget + DUST
+    const isOver = limited.reduce((sum, of) => sum + of.most, 0) > budget + ROUNDING_TOLERANCE
     const look = (of: StageScope): void => {
       const isDoubtful = isOver && of.isUnsure
       const rate = isDoubtful ? Math.min(of.floor, of.target) : of.target
@@ -80,17 +80,17 @@ export function lowerings(plan: Plan): Order[] {
   return orders
 }
 
-/** Raises. An unconfirmed lowering leaves less room; the next cycle tries again. */
+/** Raises. An unconfirmed lowering leaves less headroom; the next cycle tries again. */
 export function raisings(plan: Plan): Order[] {
   const orders: Order[] = []
   for (const { budget, limited, free } of plan.scopes) {
-    let room = budget === Infinity ? Infinity : budget - limited.reduce((sum, of) => sum + of.most, 0)
+    let headroom = budget === Infinity ? Infinity : budget - limited.reduce((sum, of) => sum + of.most, 0)
     for (const of of limited) {
       const more = of.target - of.most
       if (more <= 0) continue
-      const given = more <= room + DUST ? more : Math.floor(room)
+      const given = more <= headroom + ROUNDING_TOLERANCE ? more : Math.floor(headroom)
       if (given <= 0) continue
-      room -= given
+      headroom -= given
       orders.push({ of, rate: of.most + given })
     }
     for (const of of free) if (of.target > of.most) orders.push({ of, rate: of.target })

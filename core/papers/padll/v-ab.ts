@@ -160,8 +160,8 @@ function transferred(
     periodS,
     channel: setup.scope === 'class' ? { type: 'no_op', context: 'data_op' } : { type: call, context: 'no_op' },
     offered: (_, step, waiting) => {
-      const room = perStep[secondOf(step)]! - waiting
-      return room > 0 ? [{ call, fd: FD, size: MIB, count: room }] : []
+      const free = perStep[secondOf(step)]! - waiting
+      return free > 0 ? [{ call, fd: FD, size: MIB, count: free }] : []
     },
   })
   return { padll, baseline: perStep.map((count) => count * MIB * STEPS_A_SECOND * stages) }

@@ -53,7 +53,7 @@ const fig20 = experimentOf<WriteRun>({
   title: 'IOR strided on one stripe: high contention',
   setup: [
     SETUP,
-    '256 MB per client instead of 2 GB, and dirty thresholds of an eighth. Clients drift apart as the run goes on and ' +
+    '256 MB per client instead of 2 GB, and an eighth of the dirty thresholds. Clients drift apart as the run goes on and ' +
       'reuse their locks more: at full size SeqDLM reaches 0.91, 0.88 and 0.92 of segmented at 64 KB, 256 KB and 1 MB, ' +
       'and 17.8, 16.9 and 16.7 times DLM-basic.',
   ],

@@ -1,7 +1,7 @@
 /**
  * Bounded store of lock lives by resource: those that ended first are dropped first.
  *
- * A life that has not ended is followed even if there is no room to list it, so that counts stay right; this is
+ * A life that has not ended is followed even if the list is full, so that counts stay right; this is
  * bounded, too, as a crashed server never reports the end of lost locks.
  */
 import type { ClientId, ResourceId, ServerId } from '../messages.ts'
